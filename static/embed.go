@@ -1,0 +1,2 @@
+// Package static has the style sheet, the scripts and the images that pages load.
+package static

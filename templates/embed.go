@@ -1,0 +1,2 @@
+// Package templates has the pages' HTML and the message catalogue.
+package templates
