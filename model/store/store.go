@@ -3,12 +3,24 @@
 //
 // One state change is one transaction; its first statement locks the item row. A transaction that SQL throws back
 // (busy, deadlock, lock wait, a lost connection) is run again from its start; every one can be repeated.
+//
+// Writes go through one connection, reads through others: on SQLite there is one writer at a time, and those who wait
+// for it wait here, in order, instead of polling the file's lock. No foreign keys: nothing that is pointed to is ever
+// deleted.
 package store
 
 import (
+	"cmp"
 	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
 	"log/slog"
 	"time"
+
+	"github.com/pressly/goose/v3"
+	"gorm.io/gorm"
 
 	"seckill/model"
 )
@@ -23,19 +35,104 @@ type Options struct {
 }
 
 // Store is one database. Safe for concurrent use.
-type Store struct{}
+type Store struct {
+	writer *gorm.DB // nil when opened for looking
+	reader *gorm.DB
+	now    func() time.Time
+	ids    *model.IDs
+	log    *slog.Logger
+}
 
-// Open connects to dsn, sqlite://<path>. It makes the file but no tables: see Migrate.
-func Open(ctx context.Context, dsn string, opt Options) (*Store, error) { panic("todo") }
+//go:embed migrations/sqlite/*.sql
+var migrations embed.FS
+
+var errReadOnly = errors.New("database was opened for looking only")
+
+// Open connects to dsn, sqlite://<path>, where path is taken as it is. It makes the file but no tables: see Migrate.
+func Open(ctx context.Context, dsn string, opt Options) (*Store, error) {
+	path, err := sqlitePath(dsn)
+	if err != nil {
+		return nil, err
+	}
+	now := opt.Now
+	if now == nil {
+		now = time.Now
+	}
+	s := &Store{now: now, ids: model.NewIDs(opt.Node, now), log: cmp.Or(opt.Log, slog.New(slog.DiscardHandler))}
+	if !opt.ReadOnly {
+		// The writer comes first: it makes the file.
+		if s.writer, err = openSQLite(ctx, writerDSN(path), 1); err != nil {
+			return nil, fmt.Errorf("open %s: %w", path, err)
+		}
+	}
+	if s.reader, err = openSQLite(ctx, readerDSN(path), readers); err != nil {
+		return nil, errors.Join(fmt.Errorf("open %s for reading: %w", path, err), s.Close())
+	}
+	return s, nil
+}
 
 // Migrate brings the tables up to date; fresh reports whether there were none at all before.
-func (s *Store) Migrate(ctx context.Context) (fresh bool, err error) { panic("todo") }
+func (s *Store) Migrate(ctx context.Context) (fresh bool, err error) {
+	if s.writer == nil {
+		return false, errReadOnly
+	}
+	db, err := s.writer.DB()
+	if err != nil {
+		return false, fmt.Errorf("migrate: %w", err)
+	}
+	var tables int
+	if err := db.QueryRowContext(ctx, "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table'").Scan(&tables); err != nil {
+		return false, fmt.Errorf("migrate: %w", err)
+	}
+	files, err := fs.Sub(migrations, "migrations/sqlite")
+	if err != nil {
+		return false, fmt.Errorf("migrate: %w", err)
+	}
+	provider, err := goose.NewProvider(goose.DialectSQLite3, db, files, goose.WithDisableGlobalRegistry(true),
+		goose.WithLogger(goose.NopLogger()))
+	if err != nil {
+		return false, fmt.Errorf("migrate: %w", err)
+	}
+	if _, err := provider.Up(ctx); err != nil {
+		return false, fmt.Errorf("migrate: %w", err)
+	}
+	return tables == 0, nil
+}
 
 // Ping reports whether the database answers.
-func (s *Store) Ping(ctx context.Context) error { panic("todo") }
+func (s *Store) Ping(ctx context.Context) error {
+	_, err := s.Now(ctx)
+	return err
+}
 
 // Close waits for statements under way.
-func (s *Store) Close() error { panic("todo") }
+func (s *Store) Close() error {
+	var errs []error
+	for _, db := range []*gorm.DB{s.reader, s.writer} {
+		if db == nil {
+			continue
+		}
+		pool, err := db.DB()
+		if err == nil {
+			err = pool.Close()
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
 
 // Now is the database's clock.
-func (s *Store) Now(ctx context.Context) (model.Instant, error) { panic("todo") }
+func (s *Store) Now(ctx context.Context) (model.Instant, error) {
+	now, err := databaseNow(s.reader.WithContext(ctx))
+	if err != nil {
+		return 0, fmt.Errorf("database's clock: %w", err)
+	}
+	return now, nil
+}
+
+// databaseNow is the database's clock, read by a statement of its own: within a transaction that is after the lock.
+func databaseNow(db *gorm.DB) (model.Instant, error) {
+	var now model.Instant
+	err := db.Raw(sqliteNow).Scan(&now).Error
+	return now, err
+}

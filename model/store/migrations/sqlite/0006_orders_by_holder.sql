@@ -1,0 +1,2 @@
+-- +goose Up
+CREATE UNIQUE INDEX orders_by_holder ON orders (item_id, buyer, live);

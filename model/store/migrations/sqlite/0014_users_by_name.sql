@@ -1,0 +1,2 @@
+-- +goose Up
+CREATE UNIQUE INDEX users_by_name ON users (name);

@@ -1,0 +1,66 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/libtnb/sqlite"
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+)
+
+// readers is how many connections read at a time.
+const readers = 8
+
+// sqliteNow is the database's clock in Unix milliseconds.
+const sqliteNow = "SELECT CAST(ROUND(unixepoch('now', 'subsec') * 1000) AS INTEGER)"
+
+// sqlitePath is the file that dsn names.
+func sqlitePath(dsn string) (string, error) {
+	path, ok := strings.CutPrefix(dsn, "sqlite://")
+	if !ok || path == "" {
+		return "", fmt.Errorf("database %q: want sqlite://<path>", dsn)
+	}
+	return path, nil
+}
+
+// common is what every connection is opened with: wait for a lock of another process, and leave integers and texts
+// alone that look like times.
+const common = "_busy_timeout=5000&_texttotime=0&_inttotime=0"
+
+// writerDSN opens to write, making the file. Transactions take the write lock at once: a deferred one that reads first
+// is told "locked" without any wait. synchronous=FULL survives a power cut; the journal pays for it once a group.
+func writerDSN(path string) string {
+	return sqliteURI(path) + "?mode=rwc&_txlock=immediate&_journal_mode=WAL&_synchronous=FULL&" + common
+}
+
+// readerDSN opens to look. The mode is not ro: a reader of a write-ahead log needs to write its index.
+func readerDSN(path string) string {
+	return sqliteURI(path) + "?mode=rw&_query_only=1&" + common
+}
+
+// sqliteURI is the file's name as a URI, in which SQLite heeds mode.
+func sqliteURI(path string) string {
+	return "file:" + (&url.URL{Path: path}).EscapedPath()
+}
+
+func openSQLite(ctx context.Context, dsn string, connections int) (*gorm.DB, error) {
+	db, err := gorm.Open(sqlite.Open(dsn), &gorm.Config{SkipDefaultTransaction: true, TranslateError: true,
+		Logger: logger.Discard})
+	if err != nil {
+		return nil, err
+	}
+	pool, err := db.DB()
+	if err != nil {
+		return nil, err
+	}
+	pool.SetMaxOpenConns(connections)
+	pool.SetMaxIdleConns(connections)
+	if err := pool.PingContext(ctx); err != nil {
+		return nil, errors.Join(err, pool.Close())
+	}
+	return db, nil
+}
