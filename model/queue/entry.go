@@ -11,7 +11,10 @@ import (
 // EncodeEntry is an entry's line in a queue: 1|epoch|seq|at|quantity|buyer, where 1 is the form, at is in Unix
 // milliseconds and buyer is the rest of the line, any bytes.
 func EncodeEntry(e model.Entry) []byte {
-	b := make([]byte, 0, 48+len(e.Buyer))
+	return appendEntry(make([]byte, 0, 48+len(e.Buyer)), e)
+}
+
+func appendEntry(b []byte, e model.Entry) []byte {
 	b = append(b, "1|"...)
 	for _, n := range [...]int64{e.Epoch, e.Seq, int64(e.At), int64(e.Quantity)} {
 		b = strconv.AppendInt(b, n, 10)

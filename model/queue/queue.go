@@ -34,7 +34,7 @@ type Queue interface {
 
 	// Install makes the queue know an item: its epoch, its gate, its numbers from max(decided, highest known) + 1. What
 	// the queue still has of the item's undecided tickets is kept. For an item it knows in this epoch it is Mirror.
-	// It publishes Changed.
+	// A row of an older epoch than the queue's is ErrEpoch. It publishes Changed.
 	Install(ctx context.Context, item model.Item) error
 
 	// Mirror brings the copies of the items' gates up to date; a row with a version not above the mirror's is
@@ -48,7 +48,7 @@ type Queue interface {
 	// the group is kept safe. When ctx ends first, the click may or may not have joined; asking again tells.
 	//
 	// Errors: model.ErrEnded, ErrNotStarted, ErrPaused, ErrSoldOut, ErrQueueFull: no mark is left.
-	// model.ErrUnavailable (also wrapped): no answer; ErrMissing.
+	// model.ErrUnavailable (also wrapped): no answer, or too many clicks wait for one already; ErrMissing; that of ctx.
 	Join(ctx context.Context, item model.ID, click Click) (Answer, error)
 
 	// Unmark forgets that the buyer has this ticket, if it is the one marked and it is decided: the buyer's order is
@@ -66,7 +66,8 @@ type Queue interface {
 
 	// Settle takes a decided batch off the head of the queue, remembers and publishes its verdicts, and frees the
 	// marks of all but the winners. A batch that does not stand at the head has been settled before: only the mirror
-	// is brought up to date. Another epoch: ErrEpoch.
+	// is brought up to date. Another epoch: ErrEpoch. It publishes Settled, with the verdicts of the entries that could
+	// be read, and Changed if the row shows more than the units that the batch has sold.
 	Settle(ctx context.Context, s Settlement) error
 
 	// Progress is how far the items' queues are, in the order asked for; an item that is not installed has a zero Epoch.
@@ -79,7 +80,7 @@ type Queue interface {
 	// Remove forgets all of an item that is over.
 	Remove(ctx context.Context, item model.ID) error
 
-	// Close refuses further clicks with model.ErrUnavailable, and waits for those under way to be answered.
+	// Close waits for the clicks under way to be answered. Every later call is answered model.ErrUnavailable.
 	Close() error
 }
 
@@ -97,7 +98,7 @@ type Answer struct {
 	// Marked: the buyer's ticket is decided already and was marked as having won. Ask SQL whether the order is live;
 	// if not, Unmark and Join again.
 	Marked bool
-	// At is the gate's clock when the click passed.
+	// At is the gate's clock when the click was looked at.
 	At model.Instant
 }
 
@@ -186,8 +187,9 @@ type Told struct {
 // Journal is where Local keeps what it has accepted. Package store implements it on SQLite; decisions delete from it
 // in their own transaction, because only SQL can do both at once.
 type Journal interface {
-	// AppendJournal keeps a group of entries with the numbers from, from+1, … in one committed insert. An error says
-	// nothing of whether the group was kept: load again.
+	// AppendJournal keeps a group of entries with the numbers from, from+1, … in one committed insert; a second group
+	// from the same number is refused. An error says nothing of whether the group was kept: load again. It must not
+	// keep the slices.
 	AppendJournal(ctx context.Context, item model.ID, from int64, entries [][]byte) error
 	// LoadJournal is the item's groups, by number. It may have entries that are decided already.
 	LoadJournal(ctx context.Context, item model.ID) ([]model.EntryGroup, error)
