@@ -2,12 +2,18 @@ package store
 
 import (
 	"context"
-	"time"
+	"errors"
+	"fmt"
+
+	"gorm.io/gorm"
 
 	"seckill/model"
 )
 
-// User is an account that can log in. Role is "admin"; others follow.
+// RoleAdmin is the role of those who may administer.
+const RoleAdmin = "admin"
+
+// User is an account that can log in. Role is RoleAdmin; others follow.
 type User struct {
 	ID        model.ID
 	Name      string
@@ -17,36 +23,69 @@ type User struct {
 }
 
 // CreateUser inserts a user under a new id. A taken name: model.Invalid of field name.
-func (s *Store) CreateUser(ctx context.Context, u User) (User, error) { panic("todo") }
-
-// UserByName compares names bytewise. None: model.ErrNotFound.
-func (s *Store) UserByName(ctx context.Context, name string) (User, error) { panic("todo") }
-
-// User is one user. None: model.ErrNotFound.
-func (s *Store) User(ctx context.Context, id model.ID) (User, error) { panic("todo") }
-
-// Users is all users, by name.
-func (s *Store) Users(ctx context.Context) ([]User, error) { panic("todo") }
-
-// SetUserHash changes a user's password hash and ends all sessions of the user. None: model.ErrNotFound.
-func (s *Store) SetUserHash(ctx context.Context, name, hash string) error { panic("todo") }
-
-// Sessions keeps login sessions for scs; it implements scs.CtxStore. Tokens are kept hashed.
-type Sessions struct{ s *Store }
-
-// Sessions is the session store on this database.
-func (s *Store) Sessions() Sessions { return Sessions{s} }
-
-// FindCtx implements scs.CtxStore.
-func (x Sessions) FindCtx(ctx context.Context, token string) ([]byte, bool, error) { panic("todo") }
-
-// CommitCtx implements scs.CtxStore.
-func (x Sessions) CommitCtx(ctx context.Context, token string, b []byte, expiry time.Time) error {
-	panic("todo")
+func (s *Store) CreateUser(ctx context.Context, u User) (User, error) {
+	if s.writer == nil {
+		return User{}, errReadOnly
+	}
+	u.ID, u.CreatedAt = s.ids.Next(), model.InstantOf(s.now())
+	err := s.writer.WithContext(ctx).Create(&u).Error
+	if errors.Is(err, gorm.ErrDuplicatedKey) {
+		return User{}, model.Invalid(map[string]string{"name": "is taken"})
+	}
+	if err != nil {
+		return User{}, fmt.Errorf("create user: %w", err)
+	}
+	return u, nil
 }
 
-// DeleteCtx implements scs.CtxStore.
-func (x Sessions) DeleteCtx(ctx context.Context, token string) error { panic("todo") }
+// UserByName compares names bytewise. None: model.ErrNotFound.
+func (s *Store) UserByName(ctx context.Context, name string) (User, error) {
+	return takeUser(s.reader.WithContext(ctx).Where("name = ?", name))
+}
 
-// DeleteExpired drops the sessions that are over.
-func (x Sessions) DeleteExpired(ctx context.Context) error { panic("todo") }
+// User is one user. None: model.ErrNotFound.
+func (s *Store) User(ctx context.Context, id model.ID) (User, error) {
+	return takeUser(s.reader.WithContext(ctx).Where("id = ?", id))
+}
+
+func takeUser(db *gorm.DB) (User, error) {
+	var u User
+	err := db.Take(&u).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return User{}, model.ErrNotFound
+	}
+	if err != nil {
+		return User{}, fmt.Errorf("read user: %w", err)
+	}
+	return u, nil
+}
+
+// Users is all users, by name.
+func (s *Store) Users(ctx context.Context) ([]User, error) {
+	var users []User
+	if err := s.reader.WithContext(ctx).Order("name").Find(&users).Error; err != nil {
+		return nil, fmt.Errorf("read users: %w", err)
+	}
+	return users, nil
+}
+
+// SetUserHash changes a user's password hash and ends all sessions of the user. None: model.ErrNotFound.
+func (s *Store) SetUserHash(ctx context.Context, name, hash string) error {
+	if s.writer == nil {
+		return errReadOnly
+	}
+	err := s.writer.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
+		u, err := takeUser(tx.Where("name = ?", name))
+		if err != nil {
+			return err
+		}
+		if err := tx.Model(&User{}).Where("id = ?", u.ID).Update("hash", hash).Error; err != nil {
+			return err
+		}
+		return tx.Where("user_id = ?", u.ID).Delete(&session{}).Error
+	})
+	if err != nil {
+		return fmt.Errorf("change password of a user: %w", err)
+	}
+	return nil
+}
