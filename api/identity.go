@@ -152,6 +152,4 @@ func visible(s string) bool {
 	return model.Buyer(s).Valid()
 }
 
-func errNoBuyer() error {
-	return &model.Error{Code: model.CodeUnauthenticated, Message: "This request does not say who is buying."}
-}
+func errNoBuyer() error { return unauthenticated("This request does not say who is buying.") }
