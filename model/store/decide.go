@@ -2,7 +2,14 @@ package store
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+	"gorm.io/gorm"
 
 	"seckill/model"
 )
@@ -29,23 +36,181 @@ type Outcome struct {
 
 // Decide judges a batch of one item's entries, oldest first, in one transaction whose first statement locks the item
 // row: orders of the winners, units taken, one decision row with every fresh verdict, decided, and the journal's
-// groups that are decided whole. Judging is model.Case's. An order that SQL refuses fails alone: the batch is run again
-// without it. A batch that was decided before gets the same verdicts and writes nothing.
+// groups that are decided whole. Judging is model.Case's. An order that SQL refuses fails alone: the batch is judged
+// again without it. A batch that was decided before gets the same verdicts and writes nothing; but an entry without a
+// number leaves no trace to be known by, and is counted in set_aside each time.
 // A returned error means that nothing is known: run it again.
 func (s *Store) Decide(ctx context.Context, item model.ID, epoch int64, entries []model.Entry) (Outcome, error) {
-	panic("todo")
+	var out Outcome
+	err := s.writeRepeatable(ctx, func(tx *gorm.DB) error {
+		row, err := lockItem(tx, item)
+		if err != nil {
+			return err
+		}
+		if row.Epoch != epoch {
+			return ErrEpoch
+		}
+		if row.Paused && row.ClosedAt == 0 {
+			return ErrPaused
+		}
+		out, err = s.decide(tx, row, entries)
+		return err
+	})
+	if err != nil {
+		return Outcome{}, fmt.Errorf("decide item %s: %w", item, err)
+	}
+	return out, nil
 }
 
-// Fate is what SQL knows of a ticket.
-type Fate struct {
-	// Verdict is zero where SQL has neither an order nor a decision of this ticket.
-	Verdict model.Verdict
-	// Order is the ticket's own order if it won; for a duplicate the buyer's live, else newest order.
-	Order *model.Order
-	// Epoch is the item's present epoch.
-	Epoch int64
+// decide judges the entries and writes what comes of it, under the lock of item.
+func (s *Store) decide(tx *gorm.DB, item model.Item, entries []model.Entry) (Outcome, error) {
+	c, err := loadCase(tx, item, entries)
+	if err != nil {
+		return Outcome{}, err
+	}
+	now, err := databaseNow(tx)
+	if err != nil {
+		return Outcome{}, err
+	}
+	verdicts, fresh, orders, err := s.placeOrders(tx, c, entries, now)
+	if err != nil {
+		return Outcome{}, err
+	}
+	out := Outcome{Verdicts: verdicts, Orders: c.Orders, Item: item}
+	var tickets []model.Decided
+	taken, failed := int64(0), int64(0)
+	for n, e := range entries {
+		if !fresh[n] {
+			continue
+		}
+		out.Fresh++
+		if verdicts[n] == model.Failed {
+			failed++
+		}
+		if e.Seq > 0 {
+			tickets = append(tickets, model.Decided{Seq: e.Seq, Verdict: verdicts[n], Quantity: e.Quantity, Buyer: hashOf(e)})
+		}
+	}
+	for _, order := range orders {
+		out.Orders[order.Seq] = order
+		taken += int64(order.Quantity)
+	}
+	if out.Fresh == 0 {
+		return out, nil
+	}
+	out.Item, err = takeUnits(tx, item, taken, failed, tickets)
+	if err != nil {
+		return Outcome{}, err
+	}
+	row := decisionRow{ItemID: item.ID, Epoch: item.Epoch, PerBuyerLimit: item.PerBuyerLimit, Available: item.Available,
+		Version: out.Item.Version, Closed: item.ClosedAt != 0, CreatedAt: now}
+	if err := insertDecision(tx, row, tickets); err != nil {
+		return Outcome{}, err
+	}
+	return out, forgetJournal(tx, item.ID, out.Item.Decided)
 }
 
-// Fate reads, in one transaction: an order of that ticket and buyer; else a decision with this buyer's hash at that
-// number; else the item's epoch. Unknown item: model.ErrNotFound.
-func (s *Store) Fate(ctx context.Context, t model.Ticket) (Fate, error) { panic("todo") }
+// takeUnits writes the item's side of a decision in one update, and is the row after it.
+func takeUnits(tx *gorm.DB, item model.Item, taken, failed int64, tickets []model.Decided) (model.Item, error) {
+	set := changes{}
+	if len(tickets) > 0 {
+		item.Decided = max(item.Decided, tickets[len(tickets)-1].Seq)
+		set["decided"] = item.Decided
+	}
+	if failed > 0 {
+		item.SetAside += failed
+		set["set_aside"] = gorm.Expr("set_aside + ?", failed)
+	}
+	if taken == 0 {
+		return item, tx.Model(&itemRow{}).Where("id = ?", item.ID).UpdateColumns(map[string]any(set)).Error
+	}
+	item.Available -= taken
+	item.Version++
+	set["available"] = gorm.Expr("available - ?", taken)
+	return item, updateGate(tx, item.ID, set)
+}
+
+// placeOrders judges the entries and inserts the orders of the fresh winners; when SQL refuses some, it takes all back
+// and judges again with those failed, until SQL takes the rest.
+func (s *Store) placeOrders(tx *gorm.DB, c model.Case, entries []model.Entry, now model.Instant) (
+	verdicts []model.Verdict, fresh []bool, orders []model.Order, err error) {
+	if err := tx.Exec("SAVEPOINT orders").Error; err != nil {
+		return nil, nil, nil, err
+	}
+	for {
+		verdicts, fresh = c.Judge(entries)
+		orders, err = s.newOrders(c.Item, entries, verdicts, fresh, now)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		err = insertOrders(tx, orders)
+		if err == nil || !refused(err) {
+			return verdicts, fresh, orders, err
+		}
+		bad, err := s.findRefused(tx, orders)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		for _, seq := range bad {
+			c.Refused[seq] = true
+		}
+	}
+}
+
+// findRefused inserts the orders one by one to learn the numbers of those that SQL refuses, and takes them all back.
+func (s *Store) findRefused(tx *gorm.DB, orders []model.Order) ([]int64, error) {
+	if err := tx.Exec("ROLLBACK TO SAVEPOINT orders").Error; err != nil {
+		return nil, err
+	}
+	var bad []int64
+	for _, order := range orders {
+		err := insertOrders(tx, []model.Order{order})
+		switch {
+		case err == nil:
+		case refused(err):
+			s.log.Error("SQL refuses an order", "item", order.Item, "epoch", order.Epoch, "seq", order.Seq, "error", err)
+			bad = append(bad, order.Seq)
+		default:
+			return nil, err
+		}
+	}
+	if len(bad) == 0 {
+		return nil, errors.New("SQL refuses orders together that it takes one by one")
+	}
+	return bad, tx.Exec("ROLLBACK TO SAVEPOINT orders").Error
+}
+
+// newOrders is the orders of the fresh winners.
+func (s *Store) newOrders(item model.Item, entries []model.Entry, verdicts []model.Verdict, fresh []bool, now model.Instant) ([]model.Order, error) {
+	var orders []model.Order
+	for n, e := range entries {
+		if !fresh[n] || verdicts[n] != model.Won {
+			continue
+		}
+		no, err := ulid.New(uint64(now), rand.Reader)
+		if err != nil {
+			return nil, fmt.Errorf("number of an order: %w", err)
+		}
+		orders = append(orders, model.Order{ID: s.ids.Next(), No: no.String(), Item: item.ID, Title: item.Title,
+			Buyer: e.Buyer, Quantity: e.Quantity, Amount: item.Price.Times(e.Quantity), Status: model.OrderPending,
+			Epoch: e.Epoch, Seq: e.Seq, CreatedAt: now,
+			ExpiresAt: now.Add(time.Duration(item.PayWithin) * time.Second)})
+	}
+	return orders, nil
+}
+
+// rowsAtOnce is how many orders go into one statement: 18 columns each, and SQLite takes 32,766 values.
+const rowsAtOnce = 500
+
+func insertOrders(tx *gorm.DB, orders []model.Order) error {
+	for part := range slices.Chunk(orders, rowsAtOnce) {
+		rows := make([]orderRow, len(part))
+		for n, order := range part {
+			rows[n] = orderRowOf(order)
+		}
+		if err := tx.Create(&rows).Error; err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -10,6 +10,8 @@ import (
 	"github.com/libtnb/sqlite"
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
+	driver "modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
 )
 
 // readers is how many connections read at a time.
@@ -63,4 +65,30 @@ func openSQLite(ctx context.Context, dsn string, connections int) (*gorm.DB, err
 		return nil, errors.Join(err, pool.Close())
 	}
 	return db, nil
+}
+
+// thrownBack reports whether SQL gave a transaction back unharmed: it did not happen and may be run again.
+func thrownBack(err error) bool {
+	code, ok := sqliteCode(err)
+	return ok && (code == lib.SQLITE_BUSY || code == lib.SQLITE_LOCKED)
+}
+
+// refused reports whether SQL looked at a row and did not take it: a constraint or a trigger, not an outage.
+func refused(err error) bool {
+	for _, translated := range []error{gorm.ErrDuplicatedKey, gorm.ErrForeignKeyViolated, gorm.ErrCheckConstraintViolated} {
+		if errors.Is(err, translated) {
+			return true
+		}
+	}
+	code, ok := sqliteCode(err)
+	return ok && (code == lib.SQLITE_CONSTRAINT || code == lib.SQLITE_MISMATCH || code == lib.SQLITE_TOOBIG)
+}
+
+// sqliteCode is the primary result code of an error of SQLite.
+func sqliteCode(err error) (int, bool) {
+	var e *driver.Error
+	if !errors.As(err, &e) {
+		return 0, false
+	}
+	return e.Code() & 0xff, true
 }

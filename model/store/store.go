@@ -12,11 +12,13 @@ package store
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/pressly/goose/v3"
@@ -41,6 +43,8 @@ type Store struct {
 	now    func() time.Time
 	ids    *model.IDs
 	log    *slog.Logger
+
+	insertJournal atomic.Pointer[sql.Stmt]
 }
 
 //go:embed migrations/sqlite/*.sql

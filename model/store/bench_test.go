@@ -1,0 +1,74 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"seckill/model"
+)
+
+// BenchmarkDecide measures orders a second in batches of 500, and as a ratio to one transaction an order in the same
+// run, on the same disk.
+func BenchmarkDecide(b *testing.B) {
+	ctx := context.Background()
+	s := openTest(b, Options{})
+	item := createItem(b, s, func(i *model.Item) { i.Stock = model.MaxStock })
+	next := int64(1)
+	decide := func(n int) time.Duration {
+		entries := make([]model.Entry, n)
+		for k := range entries {
+			entries[k] = entry(next, fmt.Sprintf("buyer-%d", next), 1)
+			next++
+		}
+		start := time.Now()
+		out, err := s.Decide(ctx, item.ID, 1, entries)
+		if err != nil || len(out.Orders) != n {
+			b.Fatal(len(out.Orders), err)
+		}
+		return time.Since(start)
+	}
+	const batch = 500
+	var batched, single time.Duration
+	for b.Loop() {
+		batched += decide(batch)
+		for range batch / 10 {
+			single += decide(1)
+		}
+	}
+	orders := float64(b.N * batch)
+	fast, slow := orders/batched.Seconds(), orders/10/single.Seconds()
+	b.ReportMetric(fast, "orders/s")
+	b.ReportMetric(slow, "single-orders/s")
+	b.ReportMetric(fast/slow, "ratio")
+}
+
+// BenchmarkAppendJournal measures one group of clicks, the part of the buy path that is SQL's, with and without an
+// fsync at each commit.
+func BenchmarkAppendJournal(b *testing.B) {
+	for _, sync := range []string{"FULL", "NORMAL"} {
+		for _, size := range []int{1, 64, 256} {
+			b.Run(fmt.Sprintf("%s/%d", sync, size), func(b *testing.B) {
+				s := openAt(b, filepath.Join(b.TempDir(), "x.db"), Options{})
+				if err := s.writer.Exec("PRAGMA synchronous = " + sync).Error; err != nil {
+					b.Fatal(err)
+				}
+				group := make([][]byte, size)
+				for n := range group {
+					group[n] = []byte("1|1|1234567|1790000000000|1|" + strings.Repeat("b", 22))
+				}
+				from := int64(1)
+				for b.Loop() {
+					if err := s.AppendJournal(context.Background(), 1, from, group); err != nil {
+						b.Fatal(err)
+					}
+					from += int64(size)
+				}
+				b.ReportMetric(float64(b.N*size)/b.Elapsed().Seconds(), "entries/s")
+			})
+		}
+	}
+}
