@@ -140,8 +140,10 @@ func (s *Sellers) remove(ctx context.Context, id model.ID) error {
 	if err != nil {
 		return err
 	}
-	if running, ok := s.running[id]; ok && progress[0].Queued > 0 {
-		running.wake()
+	if progress[0].Queued > 0 {
+		if running, ok := s.running[id]; ok {
+			running.wake()
+		}
 		return nil
 	}
 	s.stop(id)
