@@ -45,6 +45,11 @@ func insertDecision(tx *gorm.DB, row decisionRow, tickets []model.Decided) error
 		if err := tx.Create(&row).Error; err != nil {
 			return err
 		}
+		for _, t := range tickets[:n] {
+			if t.Verdict == model.Won {
+				row.Available -= int64(t.Quantity)
+			}
+		}
 		tickets = tickets[n:]
 	}
 	return nil
