@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -81,8 +82,8 @@ func TestCloseEndsThoseInLine(t *testing.T) {
 	_, err := s.store.CloseItem(t.Context(), item.ID, model.InstantOf(s.now()))
 	s.must(err)
 	s.must(s.sellers(s.queue).newSeller(item.ID).runOnce(t.Context()))
-	if got := fmt.Sprint(s.decisions(item)); got != "[ended ended ended]" {
-		t.Errorf("verdicts %s", got)
+	if got := s.decisions(item); !slices.Equal(got, []model.Verdict{model.Ended, model.Ended, model.Ended}) {
+		t.Errorf("verdicts %v", got)
 	}
 	if n := len(s.orders(item)); n != 0 {
 		t.Errorf("%d orders", n)
@@ -100,8 +101,8 @@ func TestPoisonIsSetAsideAloneAndSeen(t *testing.T) {
 	s.must(s.store.AppendJournal(t.Context(), item.ID, 1, [][]byte{line(1, "ann"), []byte("garbage"), line(3, "bob")}))
 	s.must(s.queue.Install(t.Context(), item))
 	s.must(s.sellers(s.queue).newSeller(item.ID).runOnce(t.Context()))
-	if got := fmt.Sprint(s.decisions(item)); got != "[won failed won]" {
-		t.Errorf("verdicts %s", got)
+	if got := s.decisions(item); !slices.Equal(got, []model.Verdict{model.Won, model.Failed, model.Won}) {
+		t.Errorf("verdicts %v", got)
 	}
 	row, err := s.store.Item(t.Context(), item.ID)
 	s.must(err)
