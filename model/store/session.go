@@ -50,9 +50,6 @@ func (x Sessions) FindCtx(ctx context.Context, token string) ([]byte, bool, erro
 
 // CommitCtx implements scs.CtxStore.
 func (x Sessions) CommitCtx(ctx context.Context, token string, b []byte, expiry time.Time) error {
-	if x.s.writer == nil {
-		return errReadOnly
-	}
 	_, values, err := scs.GobCodec{}.Decode(b)
 	if err != nil {
 		return fmt.Errorf("keep session: %w", err)
@@ -61,7 +58,9 @@ func (x Sessions) CommitCtx(ctx context.Context, token string, b []byte, expiry 
 	if id, ok := values[SessionUser].(int64); ok {
 		row.UserID = &id
 	}
-	err = x.s.writer.WithContext(ctx).Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error
+	err = x.s.write(ctx, func(tx *gorm.DB) error {
+		return tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error
+	})
 	if err != nil {
 		return fmt.Errorf("keep session: %w", err)
 	}
@@ -79,10 +78,8 @@ func (x Sessions) DeleteExpired(ctx context.Context) error {
 }
 
 func (x Sessions) delete(ctx context.Context, where string, arg any) error {
-	if x.s.writer == nil {
-		return errReadOnly
-	}
-	if err := x.s.writer.WithContext(ctx).Where(where, arg).Delete(&session{}).Error; err != nil {
+	err := x.s.write(ctx, func(tx *gorm.DB) error { return tx.Where(where, arg).Delete(&session{}).Error })
+	if err != nil {
 		return fmt.Errorf("delete sessions: %w", err)
 	}
 	return nil

@@ -24,11 +24,8 @@ type User struct {
 
 // CreateUser inserts a user under a new id. A taken name: model.Invalid of field name.
 func (s *Store) CreateUser(ctx context.Context, u User) (User, error) {
-	if s.writer == nil {
-		return User{}, errReadOnly
-	}
 	u.ID, u.CreatedAt = s.ids.Next(), model.InstantOf(s.now())
-	err := s.writer.WithContext(ctx).Create(&u).Error
+	err := s.write(ctx, func(tx *gorm.DB) error { return tx.Create(&u).Error })
 	if errors.Is(err, gorm.ErrDuplicatedKey) {
 		return User{}, model.Invalid(map[string]string{"name": "is taken"})
 	}
@@ -71,10 +68,7 @@ func (s *Store) Users(ctx context.Context) ([]User, error) {
 
 // SetUserHash changes a user's password hash and ends all sessions of the user. None: model.ErrNotFound.
 func (s *Store) SetUserHash(ctx context.Context, name, hash string) error {
-	if s.writer == nil {
-		return errReadOnly
-	}
-	err := s.writer.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
+	err := s.write(ctx, func(tx *gorm.DB) error {
 		u, err := takeUser(tx.Where("name = ?", name))
 		if err != nil {
 			return err
