@@ -299,6 +299,7 @@ func TestAuditDuringASaleIsClean(t *testing.T) {
 			}
 		})
 	}
+	defer sale.Wait()
 	over := make(chan struct{})
 	go func() { sale.Wait(); close(over) }()
 	audits := 0
