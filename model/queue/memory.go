@@ -21,13 +21,14 @@ type mark struct {
 
 // verdicts are those of the latest numbers settled.
 type verdicts struct {
+	most int   // bound of the list
 	base int64 // the number of the first
 	list deque[model.Verdict]
 }
 
 // set notes the verdict of a number above all before; a number left out has none.
 func (v *verdicts) set(seq int64, verdict model.Verdict) {
-	if seq-v.base-int64(v.list.len()) > maxVerdicts { // a gap wider than the memory
+	if seq-v.base-int64(v.list.len()) > int64(v.most) { // a gap wider than the memory
 		v.list = deque[model.Verdict]{}
 		v.base = seq
 	}
@@ -35,7 +36,7 @@ func (v *verdicts) set(seq int64, verdict model.Verdict) {
 		v.list.push(0)
 	}
 	v.list.push(verdict)
-	if over := v.list.len() - maxVerdicts; over > 0 {
+	if over := v.list.len() - v.most; over > 0 {
 		v.list.trim(over)
 		v.base += int64(over)
 	}
@@ -52,11 +53,12 @@ func (v *verdicts) get(seq int64) model.Verdict {
 // newest finds each buyer's newest decided ticket, by the hash that decisions keep. It forgets the older half at once:
 // a generation that is full becomes the old one.
 type newest struct {
+	most       int // bound of each generation
 	young, old map[uint64]mark
 }
 
 func (n *newest) set(buyer model.BuyerHash, m mark) {
-	if len(n.young) >= maxNewest {
+	if len(n.young) >= n.most {
 		n.young, n.old = nil, n.young
 	}
 	if n.young == nil {

@@ -34,7 +34,8 @@ type slot struct {
 // newState is an empty queue that goes on after the item's decided numbers.
 func newState(item model.Item) *state {
 	return &state{item: item.ID, epoch: item.Epoch, served: item.Decided, seq: item.Decided, gate: item.Gate(),
-		odd: map[int64]model.Entry{}, marks: map[model.Buyer]mark{}, verdicts: verdicts{base: item.Decided + 1}}
+		odd: map[int64]model.Entry{}, marks: map[model.Buyer]mark{},
+		newest: newest{most: maxNewest}, verdicts: verdicts{most: maxVerdicts, base: item.Decided + 1}}
 }
 
 // add appends an entry with a number above all before, and marks its buyer. It keeps nothing of a larger string that

@@ -39,11 +39,16 @@ func (f *Faults) AppendJournal(ctx context.Context, item model.ID, from int64, e
 	f.mu.Lock()
 	keep := f.keep
 	f.mu.Unlock()
-	commit := func() error { return f.Journal.AppendJournal(ctx, item, from, entries) }
 	if keep == nil {
-		return commit()
+		return f.Journal.AppendJournal(ctx, item, from, entries)
 	}
-	return keep(commit)
+	// The commit may come late, when neither the context nor the slices are good any more.
+	late := make([][]byte, len(entries))
+	for n, line := range entries {
+		late[n] = append([]byte(nil), line...)
+	}
+	ctx = context.WithoutCancel(ctx)
+	return keep(func() error { return f.Journal.AppendJournal(ctx, item, from, late) })
 }
 
 // LoadJournal implements queue.Journal.
