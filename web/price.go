@@ -17,8 +17,8 @@ var priceForm = regexp.MustCompile(`^(\d{1,15}|[1-9]\d{0,2}(?:([ ',.])\d{3})+)(?
 var spaces = strings.NewReplacer("\u00a0", " ", "\u202f", " ", "\u2009", " ", "’", "'")
 
 // parsePrice reads "19.90", "19,90", "1 299.00" or "1,299.00" as minor units of the currency. It does not guess: a
-// comma or a point before three digits and nothing else ("1,299") may be either, and is refused. The refusal is the
-// key of a text.
+// comma or a point before three digits and nothing else ("1,299") may be either, and is refused where the currency has
+// no third digit. The refusal is the key of a text.
 func parsePrice(typed, code string) (amount int64, refusal string) {
 	text := strings.TrimSpace(spaces.Replace(typed))
 	if text == "" {
@@ -30,13 +30,14 @@ func parsePrice(typed, code string) (amount int64, refusal string) {
 	}
 	whole, group, point, fraction := parts[1], parts[2], parts[3], parts[4]
 	plain := strings.ReplaceAll(whole, group, "")
-	switch {
-	case strings.Trim(plain, "0123456789") != "" || group != "" && group == point:
+	if strings.Trim(plain, "0123456789") != "" || group != "" && group == point {
 		return 0, "form.price" // several signs between groups
-	case point == "" && (group == "," || group == ".") && strings.Count(whole, group) == 1:
-		return 0, "form.price_doubt"
 	}
-	return minorUnits(plain, fraction, code)
+	amount, refusal = minorUnits(plain, fraction, code)
+	if refusal == "form.price_decimals" && group == "" && len(fraction) == 3 && whole[0] != '0' {
+		refusal = "form.price_doubt"
+	}
+	return amount, refusal
 }
 
 func minorUnits(whole, fraction, code string) (amount int64, refusal string) {
