@@ -2,50 +2,196 @@ package sale
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"seckill/model"
 	"seckill/model/queue"
+	"seckill/model/store"
 )
+
+// maxJoins is how often a click is tried whose buyer's mark turns out to be out of date.
+const maxJoins = 3
 
 // Items is a page of items, by starts_at then id.
 func (d *Desk) Items(ctx context.Context, after string, limit int) (Page[ItemView], error) {
-	panic("todo")
+	items, next, err := d.store.Items(ctx, after, limit)
+	if err != nil {
+		return Page[ItemView]{}, d.shown("read items", err)
+	}
+	now, err := d.Now(ctx)
+	if err != nil {
+		return Page[ItemView]{}, err
+	}
+	page := Page[ItemView]{Rows: make([]ItemView, len(items)), Next: next}
+	for n, i := range items {
+		page.Rows[n] = ViewItem(i, now)
+	}
+	return page, nil
 }
 
 // Item is one item, fresh from SQL. None: model.ErrNotFound.
-func (d *Desk) Item(ctx context.Context, id model.ID) (ItemView, error) { panic("todo") }
+func (d *Desk) Item(ctx context.Context, id model.ID) (ItemView, error) {
+	item, err := d.store.Item(ctx, id)
+	if err != nil {
+		return ItemView{}, d.shown("read item", err)
+	}
+	now, err := d.Now(ctx)
+	if err != nil {
+		return ItemView{}, err
+	}
+	return ViewItem(item, now), nil
+}
 
 // Buy is a click: a place in line for quantity units (0 means one). Errors, in this order: model.Invalid of field
 // quantity, model.ErrNotFound; a queued buyer's own ticket is no error, whatever the phase; model.AlreadyBought with the
 // live order; ErrEnded, ErrNotStarted, ErrPaused, ErrSoldOut, ErrQueueFull. No answer: model.ErrUnavailable.
+// Only a buyer with a decided ticket costs a read of SQL.
 func (d *Desk) Buy(ctx context.Context, item model.ID, buyer model.Buyer, quantity int) (TicketView, error) {
-	panic("todo")
+	if quantity == 0 {
+		quantity = 1
+	}
+	if quantity < 1 || quantity > model.MaxPerBuyer {
+		return TicketView{}, wrongQuantity(model.MaxPerBuyer)
+	}
+	row, err := d.shelf.item(ctx, item)
+	if err != nil {
+		return TicketView{}, d.shown("read item", err)
+	}
+	if quantity > row.PerBuyerLimit {
+		return TicketView{}, wrongQuantity(row.PerBuyerLimit)
+	}
+	for range maxJoins {
+		a, err := d.queue.Join(ctx, item, queue.Click{Buyer: buyer, Quantity: quantity})
+		if errors.Is(err, queue.ErrMissing) {
+			return TicketView{}, d.notInstalled(ctx, item, buyer)
+		}
+		if err != nil {
+			return TicketView{}, d.shown("join", err)
+		}
+		if !a.Marked {
+			return d.view(a.Ticket, StatusQueued, a.Ahead, a.At), nil
+		}
+		if err := d.live(ctx, item, buyer); err != nil {
+			return TicketView{}, err
+		}
+		if err := d.queue.Unmark(ctx, a.Ticket); err != nil {
+			return TicketView{}, d.shown("unmark", err)
+		}
+	}
+	return TicketView{}, model.ErrUnavailable
 }
 
-// Ticket looks a ticket up by its public form: the queue first, SQL second. A malformed, forged or foreign one is
-// model.ErrNotFound. No answer: model.ErrUnavailable.
-func (d *Desk) Ticket(ctx context.Context, ticket string, buyer model.Buyer) (TicketView, error) {
-	panic("todo")
+func wrongQuantity(most int) error {
+	return model.Invalid(map[string]string{"quantity": fmt.Sprintf("must be 1 to %d", most)})
 }
 
-// Follow looks up a ticket that this server itself has read from its queue.
-func (d *Desk) Follow(ctx context.Context, t model.Ticket) (TicketView, error) { panic("todo") }
+// live is model.AlreadyBought if the buyer has a live order of the item, nil if not.
+func (d *Desk) live(ctx context.Context, item model.ID, buyer model.Buyer) error {
+	o, err := d.store.BuyerOrder(ctx, item, buyer)
+	switch {
+	case errors.Is(err, model.ErrNotFound):
+		return nil
+	case err != nil:
+		return d.shown("read order", err)
+	case o.Live():
+		return model.AlreadyBought(o)
+	}
+	return nil
+}
 
-// Told shows a verdict from the queue. For a winner it reads the order; for the others it asks nobody.
-func (d *Desk) Told(ctx context.Context, t queue.Told) (TicketView, error) { panic("todo") }
+// notInstalled is the refusal of a click on an item that the queue does not know.
+func (d *Desk) notInstalled(ctx context.Context, item model.ID, buyer model.Buyer) error {
+	gone, err := d.removed(ctx, item)
+	switch {
+	case err != nil:
+		return err
+	case !gone:
+		return d.shown("join", queue.ErrMissing)
+	}
+	if err := d.live(ctx, item, buyer); err != nil {
+		return err
+	}
+	return model.ErrEnded
+}
+
+// removed reads whether the queue has forgotten the item for good. Unknown item: model.ErrNotFound.
+func (d *Desk) removed(ctx context.Context, item model.ID) (bool, error) {
+	row, err := d.store.Item(ctx, item)
+	if err != nil {
+		return false, d.shown("read item", err)
+	}
+	now, err := d.Now(ctx)
+	if err != nil {
+		return false, err
+	}
+	return removed(row, now), nil
+}
 
 // Standing is what a buyer has of an item: the undecided ticket, else the newest; the live order, else the newest.
-// Either is nil where there is none.
+// Either is nil where there is none. No answer: model.ErrUnavailable.
 func (d *Desk) Standing(ctx context.Context, item model.ID, buyer model.Buyer) (*TicketView, *OrderView, error) {
-	panic("todo")
+	place, err := d.queue.Find(ctx, item, buyer)
+	found := err == nil
+	if errors.Is(err, queue.ErrMissing) {
+		err = d.onlySQL(ctx, item)
+	}
+	if err != nil && !errors.Is(err, model.ErrNotFound) {
+		return nil, nil, d.shown("find ticket", err)
+	}
+	o, err := d.store.BuyerOrder(ctx, item, buyer)
+	hasOrder := err == nil
+	if err != nil && !errors.Is(err, model.ErrNotFound) {
+		return nil, nil, d.shown("read order", err)
+	}
+	if !found && !hasOrder {
+		return nil, nil, nil
+	}
+	if !found {
+		place = queue.Place{Ticket: o.Ticket(), State: queue.Decided, Verdict: model.Won}
+	}
+	ticket, err := d.placed(ctx, place)
+	if err != nil || !hasOrder {
+		return &ticket, nil, err
+	}
+	order := ViewOrder(o)
+	return &ticket, &order, nil
+}
+
+// onlySQL is nil if the queue has forgotten the item for good, so that SQL alone knows its tickets.
+func (d *Desk) onlySQL(ctx context.Context, item model.ID) error {
+	gone, err := d.removed(ctx, item)
+	if err != nil || gone {
+		return err
+	}
+	return queue.ErrMissing
 }
 
 // Orders is a page of the buyer's orders, newest first; item 0 means of all items.
 func (d *Desk) Orders(ctx context.Context, buyer model.Buyer, item model.ID, after string, limit int) (Page[OrderView], error) {
-	panic("todo")
+	if !buyer.Valid() {
+		// To the filter, no buyer would mean everybody.
+		return Page[OrderView]{}, model.ErrNotFound
+	}
+	orders, next, err := d.store.Orders(ctx, store.OrderFilter{Buyer: buyer, Item: item}, after, limit)
+	if err != nil {
+		return Page[OrderView]{}, d.shown("read orders", err)
+	}
+	page := Page[OrderView]{Rows: make([]OrderView, len(orders)), Next: next}
+	for n, o := range orders {
+		page.Rows[n] = ViewOrder(o)
+	}
+	return page, nil
 }
 
 // Order is one order of the buyer. Another's, or none: model.ErrNotFound.
 func (d *Desk) Order(ctx context.Context, buyer model.Buyer, no string) (OrderView, error) {
-	panic("todo")
+	o, err := d.store.Order(ctx, no)
+	if err != nil {
+		return OrderView{}, d.shown("read order", err)
+	}
+	if o.Buyer != buyer {
+		return OrderView{}, model.ErrNotFound
+	}
+	return ViewOrder(o), nil
 }
