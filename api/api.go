@@ -6,11 +6,13 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"strings"
 
 	"github.com/gin-gonic/gin"
 
 	"seckill/api/sale"
 	"seckill/api/ws"
+	"seckill/model"
 )
 
 // Options of Mount; all are required.
@@ -26,19 +28,59 @@ type Options struct {
 	Metrics http.Handler
 }
 
-// Mount adds every route of the contract's §§3, 4, 6 that does not answer pages, and the answers to unknown routes and
-// methods below /api/.
-func Mount(r *gin.Engine, opt Options) { panic("todo") }
+// calls is what the handlers need.
+type calls struct{ Options }
 
-// Problem answers with an error in the form of RFC 9457 and ends the request: a *model.Error as it is, anything else
-// logged and shown as one fixed sentence with the request id.
-func Problem(c *gin.Context, err error) { panic("todo") }
+// Mount adds every route of Routes, and the answers to unknown routes and methods below /api/. It sets the engine to
+// tell wrong methods from unknown routes and not to redirect. Recovering from panics is left to the caller.
+func Mount(r *gin.Engine, opt Options) {
+	r.HandleMethodNotAllowed = true
+	r.RedirectTrailingSlash = false
+	r.Use(RequestID, unknown)
+	s := &calls{opt}
+	for _, route := range Routes() {
+		if route.Admin {
+			r.Handle(route.Method, route.Path, s.admin, s.answer(route.handle))
+		} else {
+			r.Handle(route.Method, route.Path, s.answer(route.handle))
+		}
+	}
+}
 
-// Status is the HTTP status of an error's code; 500 for an error that is no *model.Error.
-func Status(err error) int { panic("todo") }
+// unknown answers requests below /api/ that no route takes.
+func unknown(c *gin.Context) {
+	if c.FullPath() != "" || !strings.HasPrefix(c.Request.URL.Path, "/api/") {
+		return
+	}
+	if c.Writer.Status() == http.StatusMethodNotAllowed {
+		Problem(c, &model.Error{Code: model.CodeMethod, Message: "This address does not take that method."})
+		return
+	}
+	Problem(c, model.ErrNotFound)
+}
 
-// RequestID is a middleware that gives each request an id, in the X-Request-ID of the answer and for the logs.
-func RequestID(c *gin.Context) { panic("todo") }
+// admin lets admins through.
+func (s *calls) admin(c *gin.Context) {
+	if err := s.Auth.Admin(c); err != nil {
+		s.problem(c, err, nil)
+	}
+}
 
-// GetRequestID is the id that RequestID gave.
-func GetRequestID(c *gin.Context) string { panic("todo") }
+// handler binds, calls and answers; a returned error is answered as a problem.
+type handler func(*calls, *gin.Context) error
+
+// Header values that many answers share. Nobody writes to them.
+var (
+	noStore     = []string{"no-store"}
+	typeJSON    = []string{"application/json; charset=utf-8"}
+	typeProblem = []string{"application/problem+json"}
+)
+
+func (s *calls) answer(h handler) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		c.Writer.Header()["Cache-Control"] = noStore
+		if err := h(s, c); err != nil {
+			s.problem(c, err, nil)
+		}
+	}
+}
