@@ -7,6 +7,8 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -119,6 +121,22 @@ func TestGuestSecretRotates(t *testing.T) {
 	if _, err := guests(newSecret).Buyer(c); err != nil {
 		t.Errorf("the first secret does not sign: %v", err)
 	}
+}
+
+func TestGuestCookieIsGoodForAYear(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		id := guests(newSecret)
+		buyer, cookie := give(t, id)
+		c, _ := request(cookie)
+		time.Sleep(364 * 24 * time.Hour)
+		if back, err := id.Buyer(c); err != nil || back != buyer {
+			t.Errorf("after 364 days: %q, %v, want %q", back, err, buyer)
+		}
+		time.Sleep(2 * 24 * time.Hour)
+		back, err := id.Buyer(c)
+		wantNone(t, back, err)
+	})
 }
 
 func TestBadGuestCookieCountsAsNone(t *testing.T) {
