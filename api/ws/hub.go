@@ -110,7 +110,8 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, item model.ID, buyer
 		return model.ErrUnavailable
 	}
 	defer h.release()
-	conn, err := h.upgrader.Upgrade(w, r, nil)
+	// With what the answer says already: a new guest's cookie, the request's id.
+	conn, err := h.upgrader.Upgrade(w, r, w.Header())
 	var refused websocket.HandshakeError
 	switch {
 	case errors.As(err, &refused):
