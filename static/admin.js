@@ -62,10 +62,4 @@ function local(at) {
 // The first wrong field, or the summary where no field is wrong.
 (document.querySelector("[aria-invalid=true]") ?? document.getElementById("problem"))?.focus();
 
-for (const sure of document.querySelectorAll("form[data-confirm]")) {
-  sure.addEventListener("submit", (event) => {
-    if (!confirm(sure.dataset.confirm)) event.preventDefault();
-  });
-}
-
 localise();
