@@ -107,6 +107,9 @@ func (r *room) compare(st state) {
 	switch {
 	case r.view.ID == 0:
 		r.view, r.readAt, r.version = st.item, st.readAt, st.progress.Version
+		if r.sentAs == nil {
+			r.sent = st.progress
+		}
 	case differs(r.view, st.item):
 		r.stale, r.resend = true, true
 	}

@@ -69,7 +69,10 @@ func (s *socket) readAll() int {
 	if err := expect(""); err != nil {
 		return websocket.CloseNormalClosure
 	}
-	_, _, err := s.conn.NextReader()
+	_, message, err := s.conn.NextReader()
+	if err == nil {
+		_, err = io.Copy(io.Discard, message) // too big shows only at its end, when it comes in parts
+	}
 	switch {
 	case err == nil:
 		return websocket.ClosePolicyViolation
