@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -221,8 +222,9 @@ func TestStopFinishesTheBatchUnderWay(t *testing.T) {
 	s.crowd(item, 600)
 	sellers := s.sellers(s.queue)
 	deciding, stopped := make(chan struct{}), make(chan struct{})
+	once := sync.OnceFunc(func() { close(deciding) })
 	sellers.decide = func(ctx context.Context, id model.ID, epoch int64, entries []model.Entry) (store.Outcome, error) {
-		close(deciding)
+		once()
 		<-stopped
 		return s.store.Decide(ctx, id, epoch, entries)
 	}

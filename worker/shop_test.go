@@ -121,7 +121,7 @@ func (s *shop) crowd(item model.Item, n int) int {
 // run runs sellers until the function that it returns is called, which waits for them.
 func (s *shop) run(sellers *Sellers) (stop func()) {
 	ctx, cancel := context.WithCancel(s.t.Context())
-	done := make(chan error)
+	done := make(chan error, 1)
 	go func() { done <- sellers.Run(ctx) }()
 	return func() {
 		cancel()
@@ -137,7 +137,7 @@ func (s *shop) told() (wait func(n int)) {
 	return func(n int) {
 		s.t.Helper()
 		seen := map[int64]bool{}
-		late := time.After(time.Minute)
+		late := time.After(20 * time.Second)
 		for len(seen) < n {
 			select {
 			case m := <-messages:

@@ -19,14 +19,20 @@ func swept(s *shop, sellers *Sellers) {
 	s.must(sellers.runOnce(ctx))
 }
 
+// Sellers without tickets, and one whose item is paused, do nothing.
 func TestIdleCostsNothingButTheSweep(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := openShop(t)
 		defer s.close()
-		for range 20 {
+		for range 19 {
 			s.publish(1)
 		}
+		held := s.publish(1)
+		s.click(held, "ann")
+		paused, err := s.store.SetPaused(t.Context(), held.ID, true, model.InstantOf(s.now()))
+		s.must(err)
+		s.must(s.queue.Mirror(t.Context(), paused))
 		q := &spy{Queue: s.queue}
 		stop := s.run(s.sellers(q))
 		synctest.Wait()
