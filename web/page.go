@@ -135,6 +135,9 @@ func codeOf(err error) model.Code {
 
 // readForm reads the body's fields: only the body's, never the address's.
 func readForm(c *gin.Context) error {
+	if c.Request.ContentLength != 0 && c.ContentType() != gin.MIMEPOSTForm {
+		return &model.Error{Code: model.CodeUnsupportedType, Message: "A form must be application/x-www-form-urlencoded."}
+	}
 	err := c.Request.ParseForm()
 	var big *http.MaxBytesError
 	switch {
