@@ -126,7 +126,8 @@ func subscriptionEnds(t *testing.T, b *Backend) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ending, staying := b.Queue.Subscribe(ctx), b.Queue.Subscribe(t.Context())
 	cancel()
-	for range ending { // until it is closed
+	if m, open := receive(t, ending); open {
+		t.Errorf("after its end: %+v", m)
 	}
 	b.join(t, item.ID, "ann")
 	equal(t, "the other one", next(t, staying).Kind, queue.Woken)

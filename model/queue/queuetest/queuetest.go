@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"seckill/model"
 	"seckill/model/queue"
@@ -235,19 +236,27 @@ func (b *Backend) restart(t *testing.T, row model.Item) {
 	}
 }
 
+// patience is how long a message may take.
+const patience = 10 * time.Second
+
 // next is the next message.
 func next(t *testing.T, messages <-chan queue.Message) queue.Message {
 	t.Helper()
-	select {
-	case m, open := <-messages:
-		if !open {
-			t.Fatal("the subscription is over")
-		}
-		return m
-	case <-t.Context().Done():
-		t.Fatal("no message")
-		return queue.Message{}
+	m, open := receive(t, messages)
+	if !open {
+		t.Fatal("the subscription is over")
 	}
+	return m
+}
+
+func receive(t *testing.T, messages <-chan queue.Message) (m queue.Message, open bool) {
+	t.Helper()
+	select {
+	case m, open = <-messages:
+	case <-time.After(patience):
+		t.Fatal("no message")
+	}
+	return m, open
 }
 
 func equal[T comparable](t *testing.T, what string, got, want T) {
