@@ -24,18 +24,17 @@ import (
 	"seckill/model/queue"
 	"seckill/model/store"
 	"seckill/web"
-	"seckill/worker"
 )
 
 const password = "correct horse"
 
-// shop is the whole program but its process: pages, API, queue, database, and sellers where the test wants them.
+// shop is pages, API, queue and database as the program has them; a test sells by hand.
 type shop struct {
-	t       *testing.T
-	url     string
-	desk    *sale.Desk
-	store   *store.Store
-	sellers *worker.Sellers
+	t     *testing.T
+	url   string
+	desk  *sale.Desk
+	store *store.Store
+	queue queue.Queue
 }
 
 func newShop(t *testing.T, mode string) *shop {
@@ -70,20 +69,18 @@ func newShop(t *testing.T, mode string) *shop {
 			t.Error(err)
 		}
 	})
-	return &shop{t: t, url: base, desk: desk, store: db, sellers: worker.New(worker.Options{Store: db, Queue: q, Log: log})}
+	return &shop{t: t, url: base, desk: desk, store: db, queue: q}
 }
 
-// sell lets the sellers work until the test ends.
-func (s *shop) sell() {
-	ctx, stop := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- s.sellers.Run(ctx) }()
-	s.t.Cleanup(func() {
-		stop()
-		if err := <-done; err != nil {
-			s.t.Error(err)
-		}
-	})
+// sell decides and settles everything in line.
+func (s *shop) sell(item model.ID) {
+	s.t.Helper()
+	ctx := context.Background()
+	batch, err := s.queue.Peek(ctx, item, queue.MaxPeek)
+	must(s.t, err)
+	out, err := s.store.Decide(ctx, item, batch.Epoch, batch.Entries)
+	must(s.t, err)
+	must(s.t, s.queue.Settle(ctx, queue.Settlement{Batch: batch, Verdicts: out.Verdicts, Item: out.Item}))
 }
 
 // item puts one on sale that is open.
