@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // shop is a database and a queue as the program has them, with a clock that a test can set ahead.
 type shop struct {
-	t     *testing.T
+	t     testing.TB
 	path  string
 	store *store.Store
 	queue *queue.Local
@@ -33,7 +33,7 @@ type shop struct {
 	metrics *prometheus.Registry
 }
 
-func openShop(t *testing.T) *shop {
+func openShop(t testing.TB) *shop {
 	s := &shop{t: t, path: filepath.Join(t.TempDir(), "shop.db"), log: &logBook{}}
 	s.open()
 	return s
