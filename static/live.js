@@ -35,7 +35,7 @@ const status = () => ticket?.status ?? (order ? "won" : "");
 // says is the key of the sentence; the server's page uses the same rule.
 function says(phase) {
   const now = status();
-  if (holding()) return "live.won";
+  if (holding() && now !== "duplicate") return "live.won";
   if (now === "won" && order) return "live.cancelled";
   if (now === "queued" && ticket.ahead === 0) return "live.next";
   if (now !== "") return "live." + now;

@@ -120,15 +120,18 @@ func (s *site) failPage(c *gin.Context, err error) {
 	}
 }
 
-// pageCodes are the codes that the error page has words for; the shown word of any other is internal.
+// pageCodes are the codes that the error page has words for, beside internal for any other.
 var pageCodes = map[model.Code]bool{model.CodeMalformed: true, model.CodeUnauthenticated: true, model.CodeForbidden: true,
 	model.CodeCrossOrigin: true, model.CodeNotFound: true, model.CodeMethod: true, model.CodeTooLarge: true,
-	model.CodeInvalid: true, model.CodeUnavailable: true, model.CodeEnded: true}
+	model.CodeUnsupportedType: true, model.CodeInvalid: true, model.CodeUnavailable: true}
 
 func codeOf(err error) model.Code {
 	var e *model.Error
-	if errors.As(err, &e) && pageCodes[e.Code] {
+	switch {
+	case errors.As(err, &e) && pageCodes[e.Code]:
 		return e.Code
+	case api.Status(err) == http.StatusServiceUnavailable:
+		return model.CodeUnavailable
 	}
 	return model.CodeInternal
 }

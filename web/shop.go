@@ -23,7 +23,7 @@ type itemsView struct {
 
 // showItems is the list of sales.
 func (s *site) showItems(c *gin.Context) error {
-	if err := s.greet(c); err != nil {
+	if _, err := s.reader(c); err != nil {
 		return err
 	}
 	page, err := s.desk.Items(c.Request.Context(), c.Query("after"), pageSize)
@@ -74,7 +74,7 @@ func (v saleView) CanBuy() bool {
 // Says is the key of the sentence about the buyer's place, or about the sale for who has none.
 func (v saleView) Says() string {
 	switch status := v.Status(); {
-	case v.Holding():
+	case v.Holding() && status != model.Duplicate.String():
 		return "live.won"
 	case status == model.Won.String() && v.Order != nil:
 		return "live.cancelled"
@@ -220,16 +220,11 @@ func (s *site) showTicket(c *gin.Context) error {
 	return s.render(c, http.StatusOK, "item.html", v)
 }
 
-// greet makes the reader of an open page a buyer, where buyers are guests.
-func (s *site) greet(c *gin.Context) error {
-	_, err := s.reader(c)
-	return err
-}
-
-// reader is the buyer who reads an open page, empty where nobody vouches for one.
+// reader is the buyer who reads an open page: where buyers are guests everybody becomes one, elsewhere it is empty for
+// whom nobody vouches for.
 func (s *site) reader(c *gin.Context) (model.Buyer, error) {
 	buyer, err := s.identity.Give(c)
-	if api.Status(err) == http.StatusUnauthorized && err != nil {
+	if errors.Is(err, &model.Error{Code: model.CodeUnauthenticated}) {
 		return "", nil
 	}
 	return buyer, err
