@@ -84,10 +84,9 @@ func (i *localItem) fly(group []*waiter) {
 		return
 	}
 	now := i.number(group)
-	if len(i.joining) == 0 {
-		return
+	if len(i.joining) > 0 {
+		i.land(now, i.keep())
 	}
-	i.land(now, i.insert())
 }
 
 // number runs the gate for each click, in order. It answers those that are marked or refused; those that pass, and
@@ -116,9 +115,9 @@ func (i *localItem) number(group []*waiter) model.Instant {
 	return now
 }
 
-// insert keeps the fresh entries in the journal and then appends them to the list. Without a clear answer the journal is
-// read again, and the list has what it has. An error is why a click that has no mark after all has no answer.
-func (i *localItem) insert() error {
+// keep inserts the fresh entries into the journal. Without a clear answer the journal is read again, and the list then
+// has what it has; the error is why a click that has no mark after that has no answer.
+func (i *localItem) keep() error {
 	i.lines, i.text = i.lines[:0], i.text[:0]
 	for _, e := range i.fresh {
 		start := len(i.text)
@@ -128,35 +127,32 @@ func (i *localItem) insert() error {
 	ctx, cancel := context.WithTimeout(context.Background(), insertTime)
 	defer cancel()
 	err := i.local.journal.AppendJournal(ctx, i.id, i.fresh[0].Seq, i.lines)
-	if err != nil {
-		err = unavailable(i.id, "keep clicks", err)
-		i.mu.Lock()
-		i.doubt = true
-		i.mu.Unlock()
-		return errors.Join(err, i.recheck(context.Background()))
+	if err == nil {
+		return nil
 	}
 	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.extend(func() {
-		for _, e := range i.fresh {
-			i.add(e)
-		}
-	})
-	return nil
+	i.doubt = true
+	i.mu.Unlock()
+	return errors.Join(unavailable(i.id, "keep clicks", err), i.recheck(context.Background()))
 }
 
-// land answers the clicks that were joining: each from its buyer's mark, or with why there is none.
-func (i *localItem) land(now model.Instant, reason error) {
+// land appends what is kept and answers the clicks that were joining, each from its buyer's mark. It does both under
+// one lock: a ticket can not be decided before it is answered. After a failure the marks are those that were found.
+func (i *localItem) land(now model.Instant, failed error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if reason == nil {
-		reason = model.ErrUnavailable
+	if failed == nil {
+		i.extend(func() {
+			for _, e := range i.fresh {
+				i.add(e)
+			}
+		})
 	}
 	for _, w := range i.joining {
 		if a, marked := i.answer(w.click.Buyer, now); marked {
 			w.tell(a, nil)
 		} else {
-			w.tell(Answer{}, reason)
+			w.tell(Answer{}, failed)
 		}
 	}
 	clear(i.inFlight)
