@@ -48,6 +48,7 @@ type shop struct {
 type setup struct {
 	item  func(*model.Item)
 	queue func(queue.Queue) queue.Queue // what the hub sees of the queue
+	found func()                        // runs each time the desk has found a buyer's ticket
 	most  int
 	base  string
 }
@@ -77,7 +78,7 @@ func openShop(t testing.TB, with setup) *shop {
 	must(t, s.queue.Install(ctx, s.item))
 
 	log := slog.New(slog.DiscardHandler)
-	s.desk = sale.New(sale.Options{Store: s.store, Queue: s.queue, MAC: model.NewTicketMAC([]byte("a secret of a test")), Log: log})
+	s.desk = sale.New(sale.Options{Store: s.store, Queue: hooked{s.queue, with.found}, MAC: model.NewTicketMAC([]byte("a secret of a test")), Log: log})
 	var seen queue.Queue = s.queue
 	if with.queue != nil {
 		seen = with.queue(s.queue)
@@ -340,6 +341,20 @@ type blind struct{ queue.Queue }
 
 func (blind) Find(context.Context, model.ID, model.Buyer) (queue.Place, error) {
 	return queue.Place{}, model.ErrUnavailable
+}
+
+// hooked is a queue that runs found at the end of each Find.
+type hooked struct {
+	queue.Queue
+	found func()
+}
+
+func (h hooked) Find(ctx context.Context, item model.ID, buyer model.Buyer) (queue.Place, error) {
+	place, err := h.Queue.Find(ctx, item, buyer)
+	if h.found != nil {
+		h.found()
+	}
+	return place, err
 }
 
 // unread is the raw connection of a handshake after which nothing is read.

@@ -71,6 +71,36 @@ func TestEveryPageOfTheBuyerAndNobodyElseGetsTheVerdict(t *testing.T) {
 	}
 }
 
+func TestVerdictWhileTheStateIsReadComesAfterIt(t *testing.T) {
+	t.Parallel()
+	var s *shop
+	s = openShop(t, setup{
+		queue: func(q queue.Queue) queue.Queue { return blind{q} },
+		found: func() {
+			s.sell(10)
+			r := s.hub.room(s.item.ID)
+			eventually(t, "the verdict waits", func() bool {
+				r.mu.Lock()
+				defer r.mu.Unlock()
+				for w := range r.sockets {
+					if w.held != nil {
+						return true
+					}
+				}
+				return false
+			})
+		},
+	})
+	ticket := s.buy("ann")
+	p := s.page("ann")
+	if p.state.Ticket == nil || p.state.Ticket.Status != "queued" {
+		t.Fatalf("state %s", p.state.raw)
+	}
+	if v := p.verdict(); v.Ticket != ticket.Ticket || v.Status != "won" {
+		t.Errorf("verdict %+v", v)
+	}
+}
+
 // Verdicts fall before, between and after subscription, reads and state; none may need the look-up of lost ones.
 func TestNoVerdictFallsBetweenStateAndEvents(t *testing.T) {
 	t.Parallel()

@@ -155,7 +155,8 @@ func pipe(t *testing.T) (*socket, *websocket.Conn) {
 		}
 		accepted <- newSocket(conn, "ann")
 	}()
-	client, _, err := websocket.NewClient(far, &url.URL{Scheme: "ws", Host: "shop"}, nil, 256, 256)
+	dialer := websocket.Dialer{NetDial: func(string, string) (net.Conn, error) { return far, nil }}
+	client, _, err := dialer.Dial("ws://shop/", nil)
 	must(t, err)
 	return <-accepted, client
 }
