@@ -141,21 +141,14 @@ func (s *calls) adjustStock(c *gin.Context) error {
 	if delta == nil && wrong["delta"] == "" {
 		wrong["delta"] = "is required"
 	}
-	if reason == nil {
-		reason = new(string)
-	}
 	if len(wrong) > 0 {
-		var n int64
-		if delta != nil {
-			n = *delta
-		}
-		return addReasons(wrong, model.Invalid(sale.WrongStock(n, *reason)))
+		return addReasons(wrong, model.Invalid(sale.WrongStock(orZero(delta), orZero(reason))))
 	}
 	id, err := model.ParseID(c.Param("id"))
 	if err != nil {
 		return err
 	}
-	item, err := s.Desk.AdjustStock(c.Request.Context(), id, *delta, *reason)
+	item, err := s.Desk.AdjustStock(c.Request.Context(), id, *delta, orZero(reason))
 	if err != nil {
 		return err
 	}

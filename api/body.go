@@ -207,6 +207,14 @@ func instant(name string, to **model.Instant, orNone bool) field {
 	}}
 }
 
+// orZero is what p points to, zero where it points to nothing.
+func orZero[T any](p *T) T {
+	if p == nil {
+		return *new(T)
+	}
+	return *p
+}
+
 func unquote(v jsontext.Value) (string, bool) {
 	if v.Kind() != '"' {
 		return "", false

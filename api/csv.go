@@ -68,18 +68,11 @@ func (b *csvBody) Write(p []byte) (int, error) {
 func csvRow(o sale.AdminOrderView) []string {
 	row := []string{o.No, o.ItemID.String(), o.Title, strconv.Itoa(o.Quantity), strconv.FormatInt(o.Amount.Amount, 10),
 		o.Amount.Currency, string(o.Status), o.CreatedAt.String(), o.ExpiresAt.String(), o.PaidAt.String(),
-		o.CancelledAt.String(), orEmpty(o.CancelReason), orEmpty(o.Refund), string(o.Buyer)}
+		o.CancelledAt.String(), orZero(o.CancelReason), orZero(o.Refund), string(o.Buyer)}
 	for n := range row {
 		row[n] = defuse(row[n])
 	}
 	return row
-}
-
-func orEmpty(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }
 
 // defuse keeps a spreadsheet from running a cell as a formula.

@@ -76,13 +76,13 @@ func bindQuantity(c *gin.Context) (int, error) {
 		return 0, err
 	case len(wrong) == 0 && n == nil:
 		return 1, nil
-	case len(wrong) == 0 && (*n < 1 || *n > model.MaxPerBuyer):
-		wrong["quantity"] = "must be 1 to what a buyer may have"
+	case len(wrong) == 0 && *n < 1:
+		wrong["quantity"] = "must be at least 1"
 	}
 	if len(wrong) > 0 {
 		return 0, model.Invalid(wrong)
 	}
-	return int(*n), nil
+	return int(min(*n, model.MaxPerBuyer+1)), nil // the most is the item's, and the desk knows it
 }
 
 func (s *calls) ticket(c *gin.Context) error {
