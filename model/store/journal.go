@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/binary"
-	"errors"
 	"fmt"
 
 	"gorm.io/gorm"
@@ -140,24 +139,14 @@ func encodeGroup(lines [][]byte) []byte {
 func decodeGroup(b []byte, size int) [][]byte {
 	lines := make([][]byte, size)
 	for n := range lines {
-		line, rest, err := cutLine(b)
-		if err != nil {
+		length, used := binary.Uvarint(b)
+		if used <= 0 || length > uint64(len(b)-used) {
 			break
 		}
-		lines[n], b = line, rest
+		end := used + int(length)
+		lines[n], b = b[used:end:end], b[end:]
 	}
 	return lines
-}
-
-var errDamaged = errors.New("damaged group")
-
-func cutLine(b []byte) (line, rest []byte, err error) {
-	length, n := binary.Uvarint(b)
-	if n <= 0 || length > uint64(len(b)-n) {
-		return nil, nil, errDamaged
-	}
-	end := n + int(length)
-	return b[n:end:end], b[end:], nil
 }
 
 // journalRow is the row of table journal.
