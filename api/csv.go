@@ -2,9 +2,11 @@ package api
 
 import (
 	"encoding/csv"
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -46,6 +48,9 @@ func (s *calls) ordersCSV(c *gin.Context) error {
 	return err
 }
 
+// csvWriteTime is how long the export waits for its reader to take the next piece.
+const csvWriteTime = 30 * time.Second
+
 // csvBody sends the headers with the first bytes, so that a failure before them can still be told.
 type csvBody struct {
 	c     *gin.Context
@@ -61,6 +66,11 @@ func (b *csvBody) Write(p []byte) (int, error) {
 		if _, err := b.c.Writer.WriteString(byteOrderMark); err != nil {
 			return 0, err
 		}
+	}
+	// A long file may take longer than the server's limit for a whole answer; a reader that stands still may not.
+	err := http.NewResponseController(b.c.Writer).SetWriteDeadline(time.Now().Add(csvWriteTime))
+	if err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return 0, err
 	}
 	return b.c.Writer.Write(p)
 }
