@@ -206,7 +206,7 @@ func (c *client) await(publicTicket string, within time.Duration) (t ticket, err
 		return t.Status != "queued"
 	})
 	if !decided {
-		return t, fmt.Errorf("ticket %s is not decided after %s: %+v %w", publicTicket, within, t, err)
+		return t, fmt.Errorf("ticket %s is not decided after %s: status %q, %v", publicTicket, within, t.Status, err)
 	}
 	return t, err
 }
@@ -215,12 +215,13 @@ func (c *client) await(publicTicket string, within time.Duration) (t ticket, err
 func (p *program) verdicts(log []click) []ticket {
 	p.t.Helper()
 	tr := crowd(p.t)
-	all, errs := make([]ticket, len(log)), make([]error, len(log))
+	const together = 16
+	all, errs := make([]ticket, len(log)), make([]error, together)
 	var askers sync.WaitGroup
-	for first := range 16 {
+	for first := range together {
 		askers.Go(func() {
-			for n := first; n < len(log); n += 16 {
-				all[n], errs[n] = p.buyer(tr, log[n].buyer).await(log[n].ticket.Ticket, 20*time.Second)
+			for n := first; n < len(log) && errs[first] == nil; n += together {
+				all[n], errs[first] = p.buyer(tr, log[n].buyer).await(log[n].ticket.Ticket, 20*time.Second)
 			}
 		})
 	}
