@@ -140,7 +140,8 @@ func (a *audit) lookAtHolders(tx *gorm.DB) error {
 	})
 }
 
-// lookAtStrayOrders finds the orders whose number no decision of their epoch reaches: a part of I4.
+// lookAtStrayOrders finds the orders whose number no decision of their epoch reaches, nor one of a later epoch, in which
+// a queue that was kept goes on: a part of I4.
 func (a *audit) lookAtStrayOrders(tx *gorm.DB) error {
 	type stray struct {
 		ItemID     model.ID
@@ -151,7 +152,7 @@ func (a *audit) lookAtStrayOrders(tx *gorm.DB) error {
 		SELECT o.item_id, o.no, o.epoch, o.seq FROM orders o
 		WHERE NOT EXISTS (
 			SELECT 1 FROM decisions d
-			WHERE d.item_id = o.item_id AND d.epoch = o.epoch AND d.to_seq >= o.seq AND d.from_seq = (
+			WHERE d.item_id = o.item_id AND d.epoch >= o.epoch AND d.to_seq >= o.seq AND d.from_seq = (
 				SELECT MAX(m.from_seq) FROM decisions m WHERE m.item_id = o.item_id AND m.from_seq <= o.seq))
 		ORDER BY o.item_id, o.epoch, o.seq`)
 	return eachRow(query, func(o stray) {

@@ -43,7 +43,7 @@ func (a *audit) checkDecisions(tx *gorm.DB, item auditItem) error {
 			return fmt.Errorf("orders of decisions: %w", err)
 		}
 		for _, d := range page {
-			line.add(d, orders[d.Epoch])
+			line.add(d, orders)
 		}
 	}
 }
@@ -51,36 +51,27 @@ func (a *audit) checkDecisions(tx *gorm.DB, item auditItem) error {
 // auditOrder is what a decision tells of an order.
 type auditOrder struct {
 	No       string
+	Epoch    int64
 	Seq      int64
 	Quantity int
 	Buyer    model.Buyer
 }
 
-// ordersOf is the orders, of any status, from the first to the last number of the page, by epoch, rising.
-func ordersOf(tx *gorm.DB, page []decisionRow) (map[int64][]auditOrder, error) {
-	first, last := map[int64]int64{}, map[int64]int64{}
+// ordersOf is the orders, of any status, from the first to the last number of the page, rising.
+func ordersOf(tx *gorm.DB, page []decisionRow) ([]auditOrder, error) {
+	last := page[0].ToSeq
 	for _, d := range page {
-		if _, ok := first[d.Epoch]; !ok {
-			first[d.Epoch] = d.FromSeq
-		}
-		last[d.Epoch] = max(last[d.Epoch], d.ToSeq)
+		last = max(last, d.ToSeq)
 	}
-	orders := map[int64][]auditOrder{}
-	for epoch, from := range first {
-		var found []auditOrder
-		err := tx.Raw(`
-			SELECT no, seq, quantity, buyer FROM orders
-			WHERE item_id = ? AND epoch = ? AND seq BETWEEN ? AND ? ORDER BY seq`,
-			page[0].ItemID, epoch, from, last[epoch]).Scan(&found).Error
-		if err != nil {
-			return nil, err
-		}
-		orders[epoch] = found
-	}
-	return orders, nil
+	var orders []auditOrder
+	err := tx.Raw(`
+		SELECT no, epoch, seq, quantity, buyer FROM orders
+		WHERE item_id = ? AND seq BETWEEN ? AND ? ORDER BY seq, epoch`,
+		page[0].ItemID, page[0].FromSeq, last).Scan(&orders).Error
+	return orders, err
 }
 
-// add checks the next decision: against those before it, against the orders of its epoch, and by itself.
+// add checks the next decision: against those before it, against the orders of its numbers, and by itself.
 func (l *itemLine) add(d decisionRow, orders []auditOrder) {
 	l.follow(d)
 	tickets, err := model.DecodeTickets(d.FromSeq, d.Tickets)
@@ -135,21 +126,28 @@ func (l *itemLine) differ(tickets []model.Decided) {
 	}
 }
 
-// match holds I4, and the second half of I2: the decision's winners and the orders at its numbers are the same.
+// match holds I4, and the second half of I2: the decision's winners and the orders at its numbers are the same. An order
+// of an epoch before is as good: a queue that was kept goes on with its tickets in the next.
 func (l *itemLine) match(d decisionRow, tickets []model.Decided, orders []auditOrder) {
 	n := sort.Search(len(orders), func(n int) bool { return orders[n].Seq >= d.FromSeq })
 	for _, t := range tickets {
 		for ; n < len(orders) && orders[n].Seq < t.Seq; n++ {
 			l.verdicts.add(l.item.ID, orders[n].No, "its number %d has no verdict", orders[n].Seq)
 		}
-		if n == len(orders) || orders[n].Seq != t.Seq {
-			if t.Verdict == model.Won {
-				l.verdicts.add(l.item.ID, "", "number %d of epoch %d has won and has no order", t.Seq, d.Epoch)
+		found := false
+		for ; n < len(orders) && orders[n].Seq == t.Seq; n++ {
+			switch {
+			case orders[n].Epoch > d.Epoch: // a stray
+			case found:
+				l.verdicts.add(l.item.ID, orders[n].No, "its number %d has another order", t.Seq)
+			default:
+				found = true
+				l.compare(d, t, orders[n])
 			}
-			continue
 		}
-		l.compare(d, t, orders[n])
-		n++
+		if !found && t.Verdict == model.Won {
+			l.verdicts.add(l.item.ID, "", "number %d of epoch %d has won and has no order", t.Seq, d.Epoch)
+		}
 	}
 }
 
