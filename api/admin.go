@@ -128,7 +128,14 @@ func (s *calls) adminItem(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return respond(c, http.StatusOK, item)
+	now, err := s.Desk.Now(c.Request.Context())
+	if err != nil {
+		return err
+	}
+	return respond(c, http.StatusOK, struct {
+		sale.AdminItemView
+		ServerTime model.Instant `json:"server_time"`
+	}{item, now})
 }
 
 func (s *calls) adjustStock(c *gin.Context) error {

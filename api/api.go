@@ -31,7 +31,8 @@ type Options struct {
 // calls is what the handlers need.
 type calls struct{ Options }
 
-// Mount adds every route of Routes, and the answers to unknown routes and methods below /api/. It sets the engine to
+// Mount adds every route of Routes, HEAD wherever there is a GET, and the answers to unknown routes and methods below
+// /api/. It sets the engine to
 // tell wrong methods from unknown routes and not to redirect. Recovering from panics is left to the caller.
 func Mount(r *gin.Engine, opt Options) {
 	r.HandleMethodNotAllowed = true
@@ -39,10 +40,13 @@ func Mount(r *gin.Engine, opt Options) {
 	r.Use(RequestID, unknown)
 	s := &calls{opt}
 	for _, route := range Routes() {
+		handlers := gin.HandlersChain{s.answer(route.handle)}
 		if route.Admin {
-			r.Handle(route.Method, route.Path, s.admin, s.answer(route.handle))
-		} else {
-			r.Handle(route.Method, route.Path, s.answer(route.handle))
+			handlers = gin.HandlersChain{s.admin, s.answer(route.handle)}
+		}
+		r.Handle(route.Method, route.Path, handlers...)
+		if route.Method == http.MethodGet && !route.Socket {
+			r.HEAD(route.Path, handlers...)
 		}
 	}
 }

@@ -55,7 +55,7 @@ func (q *query) page() (after string, limit int) {
 	limit = defaultLimit
 	if s, ok := q.text("limit"); ok {
 		n, err := strconv.ParseUint(s, 10, 16)
-		if err != nil || n < 1 || n > maxLimit {
+		if err != nil || n < 1 || n > maxLimit || s[0] == '0' {
 			q.wrong["limit"] = "must be 1 to 200"
 		}
 		limit = int(n)

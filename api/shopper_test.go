@@ -134,7 +134,8 @@ func TestQueries(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	for _, c := range []struct{ query, wrong string }{
-		{"limit=0", "limit"}, {"limit=201", "limit"}, {"limit=-1", "limit"}, {"limit=%2B5", "limit"}, {"limit=5.0", "limit"},
+		{"limit=0", "limit"}, {"limit=201", "limit"}, {"limit=-1", "limit"}, {"limit=%2B5", "limit"},
+		{"limit=5.0", "limit"}, {"limit=05", "limit"},
 		{"limit=", "limit"}, {"limit=99999999999999999999", "limit"}, {"limit=1&limit=2", "limit"}, {"after=nonsense", "after"},
 		{"after=1&after=1", "after"},
 		{"item=0", "item"}, {"item=x", "item"}, {"item=", "item"}, {"item=1+OR+1%3D1", "item"},
