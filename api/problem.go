@@ -92,7 +92,7 @@ func writeProblem(c *gin.Context, log *slog.Logger, err error, item *sale.AdminI
 		p.Order = &order
 	}
 	if p.Status == http.StatusInternalServerError {
-		log.Error("request failed", "request_id", p.RequestID, "path", c.FullPath(), "err", err)
+		log.Error("request failed", "request_id", p.RequestID, "path", c.FullPath(), "error", err)
 	}
 	c.Abort()
 	h := c.Writer.Header()
@@ -102,7 +102,7 @@ func writeProblem(c *gin.Context, log *slog.Logger, err error, item *sale.AdminI
 	}
 	body, err := json.Marshal(p)
 	if err != nil {
-		log.Error("encode problem", "request_id", p.RequestID, "err", err)
+		log.Error("encode problem", "request_id", p.RequestID, "error", err)
 	}
 	c.Status(p.Status)
 	write(c, body)
