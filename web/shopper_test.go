@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -82,6 +83,26 @@ func TestRefusedClicks(t *testing.T) {
 	s.reader().post(buy, url.Values{}).want(t, http.StatusConflict, "has ended", `data-phase="ended"`)
 	if queued := queuedOf(t, s, item.ID); queued != 0 {
 		t.Errorf("%d refused clicks are in line", queued)
+	}
+}
+
+func TestPagesMakeAGuest(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, api.ModeGuest)
+	item := s.item("Lamp", 5)
+	buyers := func(a answer) int {
+		return len(slices.DeleteFunc(a.Cookies(), func(c *http.Cookie) bool { return c.Name != "seckill_buyer" }))
+	}
+	for _, path := range []string{"/", "/items/" + item.ID.String(), "/orders", "/orders/x", "/tickets/x", "/login", "/admin"} {
+		r := s.reader()
+		if first, second := buyers(r.get(path)), buyers(r.get(path)); first != 1 || second != 0 {
+			t.Errorf("%s gave %d cookies, then %d", path, first, second)
+		}
+	}
+	for _, path := range []string{"/static/seckill.css", "/favicon.ico", "/healthz", "/api/v1/items"} {
+		if n := buyers(s.reader().get(path)); n != 0 {
+			t.Errorf("%s gave %d cookies", path, n)
+		}
 	}
 }
 
