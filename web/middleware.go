@@ -93,7 +93,7 @@ func (s *site) wrongMethod(c *gin.Context) {
 // fail answers an error as a problem below /api/, else as a page.
 func (s *site) fail(c *gin.Context, err error) {
 	if strings.HasPrefix(c.Request.URL.Path, "/api/") {
-		api.Problem(c, err)
+		api.Problem(c, s.log, err)
 		return
 	}
 	s.failPage(c, err)

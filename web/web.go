@@ -33,8 +33,6 @@ func New(opt Options) (http.Handler, error) {
 	}
 	gin.SetMode(gin.ReleaseMode)
 	engine := gin.New()
-	engine.HandleMethodNotAllowed = true
-	engine.RedirectTrailingSlash = false
 	if err := engine.SetTrustedProxies(nil); err != nil {
 		return nil, fmt.Errorf("trust no proxies: %w", err)
 	}
