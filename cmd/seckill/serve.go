@@ -17,7 +17,7 @@ const (
 	// stopTime is how long stopping may take in all.
 	stopTime = 9 * time.Second
 	// noticeTime is how long a program that was told to stop goes on, not ready, so that whoever asks sends no more.
-	noticeTime = 200 * time.Millisecond
+	noticeTime = 500 * time.Millisecond
 	// drainTime is how long requests under way may take to finish when the program stops.
 	drainTime = 2 * time.Second
 )
