@@ -52,6 +52,12 @@ var migrations embed.FS
 
 var errReadOnly = errors.New("database was opened for looking only")
 
+// lastID is the highest id of all tables.
+const lastID = `
+	SELECT COALESCE(MAX(id), 0) FROM (
+		SELECT MAX(id) AS id FROM items UNION ALL SELECT MAX(id) FROM orders UNION ALL
+		SELECT MAX(id) FROM stock_changes UNION ALL SELECT MAX(id) FROM users)`
+
 // Open connects to dsn, sqlite://<path>, where path is taken as it is. It makes the file but no tables: see Migrate.
 func Open(ctx context.Context, dsn string, opt Options) (*Store, error) {
 	path, err := sqlitePath(dsn)
@@ -75,7 +81,8 @@ func Open(ctx context.Context, dsn string, opt Options) (*Store, error) {
 	return s, nil
 }
 
-// Migrate brings the tables up to date; fresh reports whether there were none at all before.
+// Migrate brings the tables up to date, and has further ids be above all that are there; fresh reports whether there were
+// no tables at all before.
 func (s *Store) Migrate(ctx context.Context) (fresh bool, err error) {
 	if s.writer == nil {
 		return false, errReadOnly
@@ -100,6 +107,11 @@ func (s *Store) Migrate(ctx context.Context) (fresh bool, err error) {
 	if _, err := provider.Up(ctx); err != nil {
 		return false, fmt.Errorf("migrate: %w", err)
 	}
+	var last model.ID
+	if err := db.QueryRowContext(ctx, lastID).Scan(&last); err != nil {
+		return false, fmt.Errorf("find the last id: %w", err)
+	}
+	s.ids.Skip(last)
 	return tables == 0, nil
 }
 
