@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"seckill/model"
 	"seckill/model/queue"
@@ -52,5 +53,28 @@ func TestAdoptFailsWithoutTheItems(t *testing.T) {
 	s.close()
 	if err := sellers.Adopt(t.Context()); err == nil {
 		t.Error("adopted without a database")
+	}
+}
+
+func TestADamagedItemKeepsNoOtherFromBeingCleared(t *testing.T) {
+	t.Parallel()
+	s := openShop(t)
+	defer s.close()
+	broken, over := s.create(1), s.publish(1)
+	sellers := s.sellers(damaged{s.queue, broken.ID})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer func() { cancel(); sellers.working.Wait() }()
+	sweep := func() {
+		if err := sellers.runOnce(ctx); !errors.Is(err, errDamaged) {
+			t.Errorf("a sweep with a damaged item: %v", err)
+		}
+	}
+	sweep()
+	_, err := s.store.CloseItem(t.Context(), over.ID, model.InstantOf(s.now()))
+	s.must(err)
+	s.ahead.Store(int64(keepOver + time.Minute))
+	sweep()
+	if p := s.progress(over); p.Epoch != 0 {
+		t.Errorf("an item that is over for long is still kept: %+v", p)
 	}
 }

@@ -55,10 +55,10 @@ func (s *Sellers) runOnce(ctx context.Context) (err error) {
 	for _, st := range kept {
 		s.staff(ctx, st, now)
 	}
-	if err != nil {
+	if kept == nil {
 		return err
 	}
-	return s.clear(bounded, kept)
+	return errors.Join(err, s.clear(bounded, kept))
 }
 
 // adopt makes the queue agree with SQL on every item that it has to keep at now. It returns those items even when
