@@ -104,10 +104,7 @@ func (s *calls) changed(c *gin.Context, id model.ID, why error) error {
 }
 
 func (s *calls) adminItems(c *gin.Context) error {
-	q, err := newQuery(c)
-	if err != nil {
-		return err
-	}
+	q := newQuery(c)
 	after, limit := q.page()
 	if err := q.err(); err != nil {
 		return err
@@ -195,10 +192,7 @@ func (s *calls) ledger(c *gin.Context) error {
 }
 
 func (s *calls) adminOrders(c *gin.Context) error {
-	q, err := newQuery(c)
-	if err != nil {
-		return err
-	}
+	q := newQuery(c)
 	filter := q.orders()
 	after, limit := q.page()
 	if err := q.err(); err != nil {

@@ -23,10 +23,7 @@ const byteOrderMark = "\ufeff"
 // ordersCSV exports every chosen order, a row at a time. A failure after the first row cuts the connection, so that
 // nobody takes half a file for a whole one.
 func (s *calls) ordersCSV(c *gin.Context) error {
-	q, err := newQuery(c)
-	if err != nil {
-		return err
-	}
+	q := newQuery(c)
 	filter := q.orders()
 	if err := q.err(); err != nil {
 		return err
@@ -36,7 +33,7 @@ func (s *calls) ordersCSV(c *gin.Context) error {
 	if err := w.Write(csvHead); err != nil {
 		return err
 	}
-	err = s.Desk.EachOrder(c.Request.Context(), filter, func(o sale.AdminOrderView) error { return w.Write(csvRow(o)) })
+	err := s.Desk.EachOrder(c.Request.Context(), filter, func(o sale.AdminOrderView) error { return w.Write(csvRow(o)) })
 	if err == nil {
 		w.Flush()
 		err = w.Error()

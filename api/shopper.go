@@ -10,10 +10,7 @@ import (
 )
 
 func (s *calls) items(c *gin.Context) error {
-	q, err := newQuery(c)
-	if err != nil {
-		return err
-	}
+	q := newQuery(c)
 	after, limit := q.page()
 	if err := q.err(); err != nil {
 		return err
@@ -102,10 +99,7 @@ func (s *calls) orders(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	q, err := newQuery(c)
-	if err != nil {
-		return err
-	}
+	q := newQuery(c)
 	item := q.id("item")
 	after, limit := q.page()
 	if err := q.err(); err != nil {
@@ -157,10 +151,7 @@ func (s *calls) me(c *gin.Context) error {
 
 // socket serves the item's socket. Who is no buyer hears public messages only.
 func (s *calls) socket(c *gin.Context) error {
-	q, err := newQuery(c)
-	if err != nil {
-		return err
-	}
+	q := newQuery(c)
 	sent, _ := q.text("item")
 	if err := q.err(); err != nil {
 		return err
