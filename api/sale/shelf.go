@@ -68,10 +68,12 @@ func (s *shelf) item(ctx context.Context, id model.ID) (model.Item, error) {
 	return model.Item{}, err
 }
 
-// due reports whether it is time to read the item again, to one caller each time.
+// due reports whether it is time to read the item again, to one caller each time. A next that is too far ahead is that of
+// a clock which has been set back since.
 func (e *shelved) due(now time.Time) bool {
 	next := e.next.Load()
-	return now.UnixNano() >= next && e.next.CompareAndSwap(next, now.Add(freshFor).UnixNano())
+	left := time.Duration(next - now.UnixNano())
+	return (left <= 0 || left > freshFor) && e.next.CompareAndSwap(next, now.Add(freshFor).UnixNano())
 }
 
 // read reads the item and shelves it, as changed if anything was forgotten during the read.
