@@ -16,6 +16,8 @@ import (
 const (
 	attempts   = 6
 	firstPause = 5 * time.Millisecond
+	// writeTime bounds a write in all, the wait for its turn included: somebody waits for the answer.
+	writeTime = 5 * time.Second
 )
 
 // commitError is a COMMIT that failed: whether the transaction happened is not known.
@@ -24,9 +26,11 @@ type commitError struct{ err error }
 func (e commitError) Error() string { return fmt.Sprintf("commit: %v", e.err) }
 func (e commitError) Unwrap() error { return e.err }
 
-// write runs f in one transaction, from its start again when SQL throws it back. It is all or nothing, also when ctx
-// ends; only after a failed COMMIT nobody knows.
+// write runs f in one transaction, from its start again when SQL throws it back, for five seconds at most. It is all or
+// nothing, also when ctx ends; only after a failed COMMIT nobody knows.
 func (s *Store) write(ctx context.Context, f func(tx *gorm.DB) error) error {
+	ctx, cancel := context.WithTimeout(ctx, writeTime)
+	defer cancel()
 	return s.retry(ctx, thrownBack, func() error { return s.transact(ctx, f) })
 }
 

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"gorm.io/gorm"
 
@@ -89,6 +90,24 @@ func TestACommitWithoutAnswerIsRunAgainOnlyWhereRepeatable(t *testing.T) {
 	}
 	if after := getItem(t, s, item.ID); after.Version != 4 {
 		t.Errorf("version %d", after.Version)
+	}
+}
+
+func TestAWriteEndsWhileAnotherHoldsTheDatabase(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "x.db")
+	s, other := openAt(t, path, Options{}), openAt(t, path, Options{})
+	item := createItem(t, s)
+	began := time.Now()
+	err := other.transact(context.Background(), func(*gorm.DB) error {
+		_, err := s.SetPaused(context.Background(), item.ID, true, 2)
+		return err
+	})
+	if took := time.Since(began); err == nil || took > 2*writeTime {
+		t.Errorf("%v after %v", err, took)
+	}
+	if _, err := s.SetPaused(context.Background(), item.ID, true, 2); err != nil {
+		t.Errorf("after that: %v", err)
 	}
 }
 
