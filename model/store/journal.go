@@ -14,6 +14,9 @@ import (
 // maxJournalGroup bounds the entries of one row of the journal, so that a damaged row can not ask for all memory.
 const maxJournalGroup = 1 << 16
 
+// maxSeq is the highest number that a ticket can have: a page's script still knows it from the next.
+const maxSeq = 1 << 53
+
 const appendJournal = "INSERT INTO journal (item_id, from_seq, to_seq, entries) VALUES (?, ?, ?, ?)"
 
 // AppendJournal implements queue.Journal: one row a group. Every click waits for it, so it goes past gorm: one
@@ -60,7 +63,8 @@ func (s *Store) journalInsert(ctx context.Context) (*sql.Stmt, error) {
 	return insert, nil
 }
 
-// LoadJournal implements queue.Journal.
+// LoadJournal implements queue.Journal. A row of impossible numbers is an error: what is decided is never taken back, so
+// it must not move the item's numbers.
 func (s *Store) LoadJournal(ctx context.Context, item model.ID) ([]model.EntryGroup, error) {
 	var rows []journalRow
 	err := s.reader.WithContext(ctx).Where("item_id = ?", item).Order("from_seq").Find(&rows).Error
@@ -70,7 +74,7 @@ func (s *Store) LoadJournal(ctx context.Context, item model.ID) ([]model.EntryGr
 	groups := make([]model.EntryGroup, len(rows))
 	for n, row := range rows {
 		size := row.ToSeq - row.FromSeq + 1
-		if size < 1 || size > maxJournalGroup {
+		if size < 1 || size > maxJournalGroup || row.ToSeq > maxSeq {
 			return nil, fmt.Errorf("journal of item %s: row of the numbers %d to %d", item, row.FromSeq, row.ToSeq)
 		}
 		groups[n] = model.EntryGroup{From: row.FromSeq, Lines: decodeGroup(row.Entries, int(size))}
