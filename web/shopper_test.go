@@ -73,6 +73,11 @@ func TestRefusedClicks(t *testing.T) {
 			`id="quantity-error"`, `aria-invalid="true"`, `value="`+quantity+`"`)
 	}
 	s.reader().post("/items/1/buy", url.Values{}).want(t, http.StatusNotFound)
+	single := s.item("One each", 5)
+	_, err := s.desk.Edit(context.Background(), single.ID, single.Version, model.Draft{PerBuyerLimit: new(int64(1))})
+	must(t, err)
+	s.reader().post("/items/"+single.ID.String()+"/buy", url.Values{"quantity": {"2"}}).want(t, http.StatusUnprocessableEntity,
+		`id="quantity-error">must be`, `<button id="buy" type="submit" aria-describedby="quantity-error"`)
 	if _, err := s.desk.Pause(context.Background(), item.ID); err != nil {
 		t.Fatal(err)
 	}
