@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strings"
 	"time"
@@ -59,14 +60,14 @@ func NewAuth(opt AuthOptions) *Auth {
 
 // Login starts a session for the user with this name and password, under a new token, and sets the cookie; the session
 // that the request came with ends. A wrong name or password: *model.Error of CodeUnauthenticated, after the same time.
-// Too many logins at once: model.ErrUnavailable.
+// Too many logins at once, or no answer from SQL: model.ErrUnavailable.
 func (a *Auth) Login(c *gin.Context, name, password string) (store.User, error) {
 	user, err := a.checkPassword(c.Request.Context(), name, password)
 	if err != nil {
 		return store.User{}, err
 	}
 	if err := a.begin(c, user); err != nil {
-		return store.User{}, fmt.Errorf("begin a session: %w", err)
+		return store.User{}, unanswered("begin a session", err)
 	}
 	c.Set(userKey, whoami{user: user})
 	return user, nil
@@ -77,7 +78,7 @@ func (a *Auth) checkPassword(ctx context.Context, name, password string) (store.
 	user, err := a.store.UserByName(ctx, name)
 	known := err == nil
 	if !known && !errors.Is(err, model.ErrNotFound) {
-		return store.User{}, err
+		return store.User{}, unanswered("read the user", err)
 	}
 	hash := user.Hash
 	if !known {
@@ -132,10 +133,10 @@ func (a *Auth) load(c *gin.Context) (context.Context, error) {
 func (a *Auth) Logout(c *gin.Context) error {
 	ctx, err := a.load(c)
 	if err != nil {
-		return fmt.Errorf("load the session: %w", err)
+		return unanswered("load the session", err)
 	}
 	if err := a.sessions.Destroy(ctx); err != nil {
-		return fmt.Errorf("end the session: %w", err)
+		return unanswered("end the session", err)
 	}
 	a.sessions.WriteSessionCookie(ctx, c.Writer, "", time.Time{})
 	c.Set(userKey, whoami{err: errNoUser()})
@@ -148,7 +149,8 @@ type whoami struct {
 	err  error
 }
 
-// User is the user who is logged in. None: *model.Error of CodeUnauthenticated. SQL is asked once a request.
+// User is the user who is logged in. None: *model.Error of CodeUnauthenticated; no answer from SQL:
+// model.ErrUnavailable. SQL is asked once a request.
 func (a *Auth) User(c *gin.Context) (store.User, error) {
 	if known, ok := c.Get(userKey); ok {
 		who := known.(whoami)
@@ -162,17 +164,20 @@ func (a *Auth) User(c *gin.Context) (store.User, error) {
 func (a *Auth) sessionUser(c *gin.Context) (store.User, error) {
 	ctx, err := a.load(c)
 	if err != nil {
-		return store.User{}, fmt.Errorf("load the session: %w", err)
+		return store.User{}, unanswered("load the session", err)
 	}
 	id := a.sessions.GetInt64(ctx, store.SessionUser)
 	if id == 0 {
 		return store.User{}, errNoUser()
 	}
 	user, err := a.store.User(ctx, model.ID(id))
-	if errors.Is(err, model.ErrNotFound) {
+	switch {
+	case errors.Is(err, model.ErrNotFound):
 		return store.User{}, errNoUser()
+	case err != nil:
+		return store.User{}, unanswered("read the user", err)
 	}
-	return user, err
+	return user, nil
 }
 
 // Admin reports whether the request may administer: a session of an admin, or the token. Else *model.Error of
@@ -213,6 +218,15 @@ func bearer(r *http.Request) (token string, sent bool) {
 func equal(a, b string) bool {
 	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
+}
+
+// unanswered is a refusal as it is, and anything else as model.ErrUnavailable, with its cause logged to slog's default.
+func unanswered(doing string, err error) error {
+	if errors.As(err, new(*model.Error)) {
+		return err
+	}
+	slog.Warn("no answer", "doing", doing, "err", err)
+	return fmt.Errorf("%w: %s: %w", model.ErrUnavailable, doing, err)
 }
 
 func errBadLogin() error { return unauthenticated("Name or password is wrong.") }

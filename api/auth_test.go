@@ -92,6 +92,21 @@ func (o *office) who(t *testing.T, cookies ...*http.Cookie) string {
 
 func isCode(err error, code model.Code) bool { return errors.Is(err, &model.Error{Code: code}) }
 
+func TestNoAnswerFromSQLIsUnavailable(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t, api.AuthOptions{})
+	cookie := o.login(t, "amy")
+	must(t, o.store.Close())
+	c, _ := request(cookie)
+	_, login := o.Login(c, "amy", password)
+	_, user := o.User(c)
+	for name, err := range map[string]error{"login": login, "user": user, "admin": o.Admin(c), "logout": o.Logout(c)} {
+		if !isCode(err, model.CodeUnavailable) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestLoginCookie(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, api.AuthOptions{Secure: true})
