@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -192,13 +193,16 @@ func (r *Redis) Remove(ctx context.Context, item model.ID) error {
 	return nil
 }
 
-// Beat says that instance lives, and returns all that said so within the last five seconds, by the server's clock.
+// Beat says that instance lives, and returns all that said so within the last five seconds by the server's clock, in the
+// order of their names.
 func (r *Redis) Beat(ctx context.Context, instance string) ([]string, error) {
 	got, err := r.run(ctx, call{r.scripts.beat, []string{beatKey}, []any{instance, beatTime.Milliseconds()}})
 	if err != nil {
 		return nil, fmt.Errorf("%w: beat: %w", model.ErrUnavailable, err)
 	}
-	return reply{nil, []any(got)}.list(1), nil
+	live := reply{nil, []any(got)}.list(1)
+	slices.Sort(live)
+	return live, nil
 }
 
 // beatTime is how long an instance is taken to live after a beat.

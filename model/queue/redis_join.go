@@ -27,8 +27,12 @@ func (r *Redis) Join(ctx context.Context, item model.ID, click Click) (Answer, e
 	return a, err
 }
 
+// turnAwayTime is how long a call that fails may take before those who wait for the next one are answered too. They
+// have waited as long, and nobody is to wait for two calls.
+const turnAwayTime = 300 * time.Millisecond
+
 // fly takes a group through the gate with one call. Without a reply nobody knows whether it has run, and the call is
-// never sent again: all who wait are answered an outage, and clicking again tells.
+// never sent again: all are answered an outage, and clicking again tells.
 func (r *Redis) fly(id model.ID, i *redisItem, group []*waiter) {
 	start := time.Now()
 	got, err := r.sendGroup(id, group, start)
@@ -38,13 +42,15 @@ func (r *Redis) fly(id model.ID, i *redisItem, group []*waiter) {
 	if err == nil {
 		return
 	}
-	for _, w := range group {
-		w.tell(Answer{}, err)
-	}
 	if errors.Is(err, ErrMissing) {
 		r.forget(id)
 	}
-	i.clicks.turnAway(err)
+	if time.Since(start) > turnAwayTime {
+		i.clicks.turnAway(err)
+	}
+	for _, w := range group {
+		w.tell(Answer{}, err)
+	}
 }
 
 // sendGroup runs join. The script does nothing once the server's clock has reached the time at which this process gives

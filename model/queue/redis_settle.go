@@ -23,13 +23,13 @@ func (r *Redis) Peek(ctx context.Context, item model.ID, most int) (Batch, error
 	lines := got.list(6)
 	b.Entries = make([]model.Entry, len(lines))
 	// Numbers are given one after the other: but for what was lost with Redis' data, an entry's place is its number.
-	least, most64 := b.Served+1, b.Seq-queued+1
+	before := int64(0)
 	for n, line := range lines {
-		e := readLine(line, least, max(least, most64+int64(n)))
+		e := readLine(line, before+1, b.Seq-queued+1+int64(n))
 		if e.Err != nil {
-			e.Epoch, e.Seq = b.Epoch, least
+			e.Epoch, e.Seq = b.Epoch, max(before, b.Served+int64(n))+1
 		}
-		least = e.Seq + 1
+		before = e.Seq
 		b.Entries[n] = e
 	}
 	return b, nil
@@ -41,7 +41,7 @@ func readLine(line string, least, most int64) model.Entry {
 	switch {
 	case e.Err != nil:
 	case e.Seq < least || e.Seq > most:
-		e = unreadable("number %d in the place of %d", e.Seq, least)
+		e = unreadable("number %d, where %d to %d may be", e.Seq, least, most)
 	case !bytes.Equal(EncodeEntry(e), []byte(line)):
 		e = unreadable("odd form %.40q", line)
 	}

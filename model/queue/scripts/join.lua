@@ -9,7 +9,7 @@
 --            +                   a new ticket: seq before + how many of these there were up to here
 --            =n                  the ticket of click n (from 1) of this group, of the same buyer
 --            ended not_started paused sold_out queue_full
--- writes   meta.seq; queue; marks; publishes woken if the queue was empty
+-- writes   meta.seq; marks; queue; publishes woken if the queue was empty
 local m, bad = state()
 if not m then return bad end
 local now = clock()
@@ -46,8 +46,8 @@ end
 
 if #lines > 0 then
   redis.call('HSET', META, 'seq', whole(seq + #lines))
-  redis.call('RPUSH', QUEUE, unpack(lines))
   redis.call('HSET', MARKS, unpack(marks))
+  redis.call('RPUSH', QUEUE, unpack(lines))
   if waiting == 0 then publish(ARGV[3], 'woken', '') end
 end
 return {'ok', whole(now), m.epoch, m.served, m.seq, whole(waiting + #lines), answers}
