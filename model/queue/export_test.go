@@ -34,3 +34,9 @@ func (r *Redis) SetClock(ctx context.Context, now model.Instant) error {
 	}
 	return err
 }
+
+// SendInstall tells Redis of an epoch that was allocated before.
+func (r *Redis) SendInstall(ctx context.Context, row model.Item) error {
+	_, err := r.sendInstall(ctx, row)
+	return err
+}

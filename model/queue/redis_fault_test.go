@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -195,17 +196,42 @@ func TestAFrozenRedisTakesInNobodyWhoWasAnswered(t *testing.T) {
 		t.Errorf("peek: %v", err)
 	}
 	s.server.Thaw()
-	// The connection of the late call is closed on our side; once the server has dropped it, it has run what came on it.
-	client := s.server.Client(0)
-	for {
-		list, err := client.ClientList(t.Context()).Result()
-		must(t, err)
-		if len(list) > 0 && client.PoolStats().TotalConns > 0 {
-			break
-		}
-	}
 	if bob := s.join("bob"); bob.Seq != 2 {
 		t.Errorf("bob's number is %d: somebody who was answered is in line", bob.Seq)
+	}
+}
+
+func TestACallWithoutAReplyIsNotSentAgain(t *testing.T) {
+	t.Parallel()
+	s := openStall(t, 100)
+	proxy := redistest.NewProxy(t, s.server.Address())
+	q, err := queue.OpenRedis(s.judge, queue.RedisOptions{URL: "redis://" + proxy.Address() + "/0"})
+	must(t, err)
+	defer func() { must(t, q.Close()) }()
+	calls := func() (n int) {
+		t.Helper()
+		stats, _ := s.server.Do("INFO", "commandstats").(string)
+		_, after, _ := strings.Cut(stats, "cmdstat_evalsha:calls=")
+		_, err := fmt.Sscanf(after, "%d", &n)
+		must(t, err)
+		return n
+	}
+	join := func(buyer model.Buyer) (queue.Answer, error) {
+		return q.Join(t.Context(), s.item, queue.Click{Buyer: buyer, Quantity: 1})
+	}
+	_, err = join("ann") // the connection stands, and the clock is known
+	must(t, err)
+	before := calls()
+	proxy.CutReplies(true)
+	if a, err := join("bob"); !errors.Is(err, model.ErrUnavailable) {
+		t.Errorf("%+v, %v", a, err)
+	}
+	if n := calls() - before; n != 1 {
+		t.Errorf("sent %d times", n)
+	}
+	proxy.CutReplies(false)
+	if a, err := join("bob"); err != nil || a.Ticket.Seq != 2 {
+		t.Errorf("asked again: %+v, %v", a, err)
 	}
 }
 
@@ -386,6 +412,45 @@ func TestRebuildsAtOnceKeepTheQueue(t *testing.T) {
 	}
 	if p := s.look(tickets[9]); p.State != queue.Queued || p.Ahead != 9 {
 		t.Errorf("%+v", p)
+	}
+}
+
+// watched tells when a row has been read.
+type watched struct {
+	*queuetest.Memory
+	read chan struct{}
+}
+
+func (w watched) Item(ctx context.Context, id model.ID) (model.Item, error) {
+	row, err := w.Memory.Item(ctx, id)
+	select {
+	case w.read <- struct{}{}:
+	default:
+	}
+	return row, err
+}
+
+// A process that finds another one between SQL and Redis leaves the epoch to it, and the queue is kept.
+func TestInstallLeavesAnEpochToWhomItBelongs(t *testing.T) {
+	t.Parallel()
+	s := openStall(t, 100)
+	ticket := s.join("ann")
+	row, _, err := s.judge.NextEpoch(t.Context(), s.item, s.row().Epoch)
+	must(t, err)
+	w := watched{s.judge, make(chan struct{}, 1)}
+	other, err := queue.OpenRedis(w, queue.RedisOptions{URL: s.server.URL(0)})
+	must(t, err)
+	defer func() { must(t, other.Close()) }()
+	installed := make(chan error)
+	go func() { installed <- other.Install(t.Context(), row) }()
+	<-w.read
+	for range 50 { // meanwhile the other one looks at Redis
+		s.progress()
+	}
+	must(t, s.queue.SendInstall(t.Context(), row))
+	must(t, <-installed)
+	if p := s.progress(); p.Epoch != row.Epoch || s.row().Epoch != row.Epoch || s.look(ticket).State != queue.Queued {
+		t.Errorf("%+v, epoch %d in SQL", p, s.row().Epoch)
 	}
 }
 

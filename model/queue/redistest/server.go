@@ -109,7 +109,10 @@ func (s *Server) signal(sig syscall.Signal) {
 }
 
 // URL is where database db is.
-func (s *Server) URL(db int) string { return fmt.Sprintf("redis://127.0.0.1:%d/%d", s.port, db) }
+func (s *Server) URL(db int) string { return fmt.Sprintf("redis://%s/%d", s.Address(), db) }
+
+// Address is the server's host and port.
+func (s *Server) Address() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port)) }
 
 // Database is the number of a database that nobody has had yet.
 func (s *Server) Database() int {
@@ -122,7 +125,7 @@ func (s *Server) Database() int {
 
 // Client is a plain client of database db, for what a test does behind the program's back.
 func (s *Server) Client(db int) *redis.Client {
-	c := redis.NewClient(&redis.Options{Addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port)), DB: db,
+	c := redis.NewClient(&redis.Options{Addr: s.Address(), DB: db,
 		DialerRetries: 1, MaxRetries: -1})
 	s.t.Cleanup(func() {
 		if err := c.Close(); err != nil && !errors.Is(err, redis.ErrClosed) {
