@@ -10,6 +10,7 @@ import (
 
 // FakeClock has the scripts and Now read the time from the hash "clock" of the database, set by SetClock.
 func (r *Redis) FakeClock() {
+	r.nowAge = 0 // it stands still
 	r.scripts = newScripts(func(text string) string {
 		return strings.ReplaceAll(text, "redis.call('TIME')", "redis.call('HMGET', 'clock', 'sec', 'usec')")
 	})

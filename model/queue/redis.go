@@ -47,6 +47,7 @@ type Redis struct {
 	scripts   *scripts
 	readClock func(context.Context) (time.Time, error)
 	clock     gateClock
+	nowAge    time.Duration
 
 	mu     sync.Mutex
 	items  map[model.ID]*redisItem
@@ -77,7 +78,7 @@ func OpenRedis(epochs Epochs, opt RedisOptions) (*Redis, error) {
 	}
 	r := &Redis{epochs: epochs, limit: opt.Limit, log: cmp.Or(opt.Log, slog.New(slog.DiscardHandler)),
 		channel: channelName(o.DB), scripts: newScripts(func(text string) string { return text }),
-		items: map[model.ID]*redisItem{}}
+		nowAge: nowAge, items: map[model.ID]*redisItem{}}
 	r.commands = redis.NewClient(commandOptions(*o))
 	r.readClock = func(ctx context.Context) (time.Time, error) { return r.commands.Time(ctx).Result() }
 	r.listener = newListener(redis.NewClient(subscriptionOptions(*o)), r.channel, r.hear)
@@ -163,11 +164,19 @@ func (r *Redis) over() bool {
 	return r.closed
 }
 
-// Now implements Queue: the server's time.
+// Now implements Queue: the server's time, which is asked for at most twice a second and never ahead of it.
 func (r *Redis) Now(ctx context.Context) (model.Instant, error) {
 	if r.over() {
 		return 0, model.ErrUnavailable
 	}
+	if now, ok := r.clock.reached(time.Now(), r.nowAge); ok {
+		return now, nil
+	}
+	return r.askNow(ctx)
+}
+
+// askNow asks the server.
+func (r *Redis) askNow(ctx context.Context) (model.Instant, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
 	t, err := r.readClock(ctx)
@@ -245,15 +254,19 @@ func (c *gateClock) set(now model.Instant) {
 	c.gate, c.at = now, time.Now()
 }
 
-// clockAge is how old a seen time may be: clocks drift apart.
-const clockAge = 10 * time.Second
+const (
+	// nowAge is how old a seen time may be for Now.
+	nowAge = 500 * time.Millisecond
+	// clockAge is how old it may be for the end of a call: clocks drift apart.
+	clockAge = 10 * time.Second
+)
 
-// reached is a time that the server's clock has reached when this process's has reached t; false when too little is
-// known.
-func (c *gateClock) reached(t time.Time) (model.Instant, bool) {
+// reached is a time that the server's clock has reached when this process's has reached t; false when none was seen
+// within age before t.
+func (c *gateClock) reached(t time.Time, age time.Duration) (model.Instant, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.gate == 0 || t.Sub(c.at) > clockAge {
+	if c.gate == 0 || t.Sub(c.at) >= age {
 		return 0, false
 	}
 	return c.gate.Add(t.Sub(c.at)), true

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"testing"
@@ -222,14 +223,14 @@ func TestACallWithoutAReplyIsNotSentAgain(t *testing.T) {
 	_, err = join("ann") // the connection stands, and the clock is known
 	must(t, err)
 	before := calls()
-	proxy.CutReplies(true)
+	proxy.CutReplies("evalsha")
 	if a, err := join("bob"); !errors.Is(err, model.ErrUnavailable) {
 		t.Errorf("%+v, %v", a, err)
 	}
 	if n := calls() - before; n != 1 {
 		t.Errorf("sent %d times", n)
 	}
-	proxy.CutReplies(false)
+	proxy.CutReplies("")
 	if a, err := join("bob"); err != nil || a.Ticket.Seq != 2 {
 		t.Errorf("asked again: %+v, %v", a, err)
 	}
@@ -360,6 +361,60 @@ func TestAnOlderFileLosesWhatCameAfterIt(t *testing.T) {
 	}
 	if told := s.sell(); told[kept[0]] != model.Won || told[kept[2]] != model.SoldOut || len(told) != 5 {
 		t.Errorf("told %v", told)
+	}
+}
+
+// A file cut by one settle: what SQL has decided is in line again, and is told again, the same.
+func TestAnOlderFileSettlesAgain(t *testing.T) {
+	t.Parallel()
+	s := openStall(t, 2, "--appendonly", "yes", "--appendfsync", "always")
+	s.crowd("early", 5)
+	size := s.server.FileSize()
+	before := s.sell()
+	s.server.CutFile(size)
+	s.install()
+	row := s.row()
+	row.Version, row.Available = row.Version+1, 1
+	must(t, s.queue.Mirror(t.Context(), row))
+	late := s.join("late")
+	if late.Seq <= 5 {
+		t.Errorf("number %d was decided before", late.Seq)
+	}
+	after := s.sell()
+	if after[late] != model.SoldOut {
+		t.Errorf("late: %v", after[late])
+	}
+	delete(after, late)
+	if !maps.Equal(before, after) {
+		t.Errorf("told %v, and then %v", before, after)
+	}
+	for ticket, v := range before {
+		if p := s.look(ticket); p.Verdict != v {
+			t.Errorf("%+v, want %v", p, v)
+		}
+	}
+}
+
+// Emptied, built up again, and then set back to before it was emptied: there is a gap, and what stands before it is not
+// trusted.
+func TestAFileFromBeforeTheLastRebuildIsThrownAway(t *testing.T) {
+	t.Parallel()
+	s := openStall(t, 2, "--appendonly", "yes", "--appendfsync", "always")
+	tickets := s.crowd("before", 5)
+	size := s.server.FileSize()
+	s.server.Do("FLUSHALL")
+	s.install()
+	tickets = append(tickets, s.crowd("after", 3)...)
+	s.sell()
+	s.server.CutFile(size)
+	s.install()
+	for _, ticket := range tickets {
+		if p := s.look(ticket); p.State != queue.Gone {
+			t.Errorf("%+v", p)
+		}
+	}
+	if p := s.progress(); p.Queued != 0 || p.Available != 0 || p.Epoch != s.row().Epoch || p.Served != s.row().Decided {
+		t.Errorf("%+v", p)
 	}
 }
 

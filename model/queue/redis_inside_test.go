@@ -45,14 +45,14 @@ func TestSoldOutIsRememberedForAMoment(t *testing.T) {
 func TestTheServersClockIsKnownForAWhile(t *testing.T) {
 	t.Parallel()
 	var c gateClock
-	if _, ok := c.reached(time.Now()); ok {
+	if _, ok := c.reached(time.Now(), clockAge); ok {
 		t.Error("known before it was seen")
 	}
 	c.set(1000)
-	if at, ok := c.reached(c.at.Add(1500 * time.Millisecond)); !ok || at != 2500 {
+	if at, ok := c.reached(c.at.Add(1500*time.Millisecond), clockAge); !ok || at != 2500 {
 		t.Errorf("%d, %v", at, ok)
 	}
-	if _, ok := c.reached(c.at.Add(clockAge + 1)); ok {
+	if _, ok := c.reached(c.at.Add(clockAge), clockAge); ok {
 		t.Error("an old time is believed")
 	}
 }

@@ -58,12 +58,12 @@ func (r *Redis) fly(id model.ID, i *redisItem, group []*waiter) {
 func (r *Redis) sendGroup(id model.ID, group []*waiter, start time.Time) (reply, error) {
 	ctx, cancel := context.WithDeadline(context.Background(), start.Add(callTime))
 	defer cancel()
-	notAfter, ok := r.clock.reached(start.Add(callTime))
+	notAfter, ok := r.clock.reached(start.Add(callTime), clockAge)
 	if !ok {
-		if _, err := r.Now(ctx); err != nil {
+		if _, err := r.askNow(ctx); err != nil {
 			return nil, err
 		}
-		notAfter, _ = r.clock.reached(start.Add(callTime))
+		notAfter, _ = r.clock.reached(start.Add(callTime), clockAge)
 	}
 	args := make([]any, 0, 3+2*len(group))
 	args = append(args, int64(notAfter), r.limit, r.channel)

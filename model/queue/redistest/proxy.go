@@ -1,7 +1,7 @@
 package redistest
 
 import (
-	"io"
+	"bytes"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -13,7 +13,7 @@ import (
 type Proxy struct {
 	listener net.Listener
 	to       string
-	cutting  atomic.Bool
+	cut      atomic.Pointer[string]
 	wg       sync.WaitGroup
 
 	mu    sync.Mutex
@@ -36,8 +36,14 @@ func NewProxy(t testing.TB, to string) *Proxy {
 // Address is where the proxy listens.
 func (p *Proxy) Address() string { return p.listener.Addr().String() }
 
-// CutReplies has every connection closed in place of the next reply on it, or ends that.
-func (p *Proxy) CutReplies(cut bool) { p.cutting.Store(cut) }
+// CutReplies has a connection closed in place of the reply to what has the text in it. An empty text ends that.
+func (p *Proxy) CutReplies(text string) { p.cut.Store(&text) }
+
+// cuts reports whether the reply to what was sent is to be cut.
+func (p *Proxy) cuts(sent []byte) bool {
+	text := p.cut.Load()
+	return text != nil && *text != "" && bytes.Contains(bytes.ToLower(sent), bytes.ToLower([]byte(*text)))
+}
 
 func (p *Proxy) accept() {
 	for {
@@ -53,27 +59,32 @@ func (p *Proxy) accept() {
 		p.mu.Lock()
 		p.conns = append(p.conns, client, server)
 		p.mu.Unlock()
+		cut := new(atomic.Bool)
 		p.wg.Go(func() {
-			_, _ = io.Copy(server, client)
-			_ = server.Close()
+			pass(server, client, func(sent []byte) bool {
+				cut.Store(p.cuts(sent))
+				return true
+			})
 		})
-		p.wg.Go(func() { p.reply(client, server) })
+		p.wg.Go(func() {
+			pass(client, server, func([]byte) bool { return !cut.Load() })
+		})
 	}
 }
 
-// reply hands replies on until they are to be cut.
-func (p *Proxy) reply(client, server net.Conn) {
+// pass hands on what comes from one side to the other while look allows it, and closes both then.
+func pass(to, from net.Conn, look func([]byte) bool) {
 	defer func() {
-		_ = client.Close()
-		_ = server.Close()
+		_ = to.Close()
+		_ = from.Close()
 	}()
 	b := make([]byte, 64<<10)
 	for {
-		n, err := server.Read(b)
-		if err != nil || p.cutting.Load() {
+		n, err := from.Read(b)
+		if err != nil || !look(b[:n]) {
 			return
 		}
-		if _, err := client.Write(b[:n]); err != nil {
+		if _, err := to.Write(b[:n]); err != nil {
 			return
 		}
 	}
