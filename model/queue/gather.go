@@ -116,11 +116,23 @@ func (g *gather) close(err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.closed = err
+	g.refuse(err)
+	for g.flying {
+		g.landed.Wait()
+	}
+}
+
+// turnAway answers err to every click that is not under way: the gate does not answer, and they would wait as long again.
+func (g *gather) turnAway(err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.refuse(err)
+}
+
+// refuse answers err to all who wait. The lock is held.
+func (g *gather) refuse(err error) {
 	for n := range g.waiting.len() {
 		(*g.waiting.at(n)).tell(Answer{}, err)
 	}
 	g.waiting.trim(g.waiting.len())
-	for g.flying {
-		g.landed.Wait()
-	}
 }

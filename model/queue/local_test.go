@@ -12,7 +12,10 @@ import (
 	"seckill/model/queue/queuetest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	queue.QuietRedis()
+	goleak.VerifyTestMain(m)
+}
 
 func TestLocalInMemory(t *testing.T) {
 	t.Parallel()

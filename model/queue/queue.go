@@ -1,6 +1,6 @@
 // Package queue keeps each item's undecided tickets, oldest first, with the gate that clicks pass and the word that
 // gets verdicts out. It has one contract, [Queue], one conformance suite, and the backends that pass it: [Local], in
-// memory and journaled in SQL. A backend on Redis follows.
+// memory and journaled in SQL, for one process; [Redis], for any number.
 //
 // The queue promises order and idempotence, never truth: SQL decides who has won, and the queue may lose everything but
 // what SQL has. It never decides, and it never answers "sold out" for an outage.
@@ -25,6 +25,9 @@ var (
 	ErrMissing = errors.New("queue: item is not installed")
 	// ErrEpoch: the queue is in another epoch than the caller; peek anew.
 	ErrEpoch = errors.New("queue: another epoch")
+	// ErrStale: what the queue has of the item is of another life of its server, and nothing is done with it; it has to
+	// be installed.
+	ErrStale = errors.New("queue: item is of another life")
 )
 
 // Queue is one backend, for all items. Every method is safe for concurrent use and may be repeated.
@@ -34,7 +37,8 @@ type Queue interface {
 
 	// Install makes the queue know an item: its epoch, its gate, its numbers from max(decided, highest known) + 1. What
 	// the queue still has of the item's undecided tickets is kept. For an item it knows in this epoch it is Mirror.
-	// A row of an older epoch than the queue's is ErrEpoch. It publishes Changed.
+	// A row of an older epoch than the queue's is ErrEpoch, or no more than Mirror. A backend that may have lost what it
+	// knew begins the item's next epoch in SQL; then the row that was given is old. It publishes Changed.
 	Install(ctx context.Context, item model.Item) error
 
 	// Mirror brings the copies of the items' gates up to date; a row with a version not above the mirror's is
@@ -48,7 +52,9 @@ type Queue interface {
 	// the group is kept safe. When ctx ends first, the click may or may not have joined; asking again tells.
 	//
 	// Errors: model.ErrEnded, ErrNotStarted, ErrPaused, ErrSoldOut, ErrQueueFull: no mark is left.
-	// model.ErrUnavailable (also wrapped): no answer, or too many clicks wait for one already; ErrMissing; that of ctx.
+	// model.ErrUnavailable (also wrapped): no answer, or too many clicks wait for one already; ErrMissing; ErrStale; that
+	// of ctx. A backend of many processes may tell a buyer, whom this process has not met, ErrSoldOut for as long as 200 ms
+	// after the gate has said so to another.
 	Join(ctx context.Context, item model.ID, click Click) (Answer, error)
 
 	// Unmark forgets that the buyer has this ticket, if it is the one marked and it is decided: the buyer's order is

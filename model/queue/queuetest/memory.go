@@ -9,7 +9,7 @@ import (
 	"seckill/model/queue"
 )
 
-// Memory stands for SQL where none is wanted: a judge, and a journal that decisions delete from.
+// Memory stands for SQL where none is wanted: a judge, a journal that decisions delete from, and the epochs.
 type Memory struct {
 	mu    sync.Mutex
 	items map[model.ID]*record
@@ -26,6 +26,7 @@ type record struct {
 var (
 	_ Judge         = (*Memory)(nil)
 	_ queue.Journal = (*Memory)(nil)
+	_ queue.Epochs  = (*Memory)(nil)
 )
 
 // NewMemory is an empty one.
@@ -100,6 +101,32 @@ func (r *record) dropDecided() {
 		}
 	}
 	r.groups = kept
+}
+
+// Item implements queue.Epochs.
+func (m *Memory) Item(_ context.Context, id model.ID) (model.Item, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r, ok := m.items[id]
+	if !ok {
+		return model.Item{}, model.ErrNotFound
+	}
+	return r.item, nil
+}
+
+// NextEpoch implements queue.Epochs.
+func (m *Memory) NextEpoch(_ context.Context, id model.ID, from int64) (model.Item, bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r, ok := m.items[id]
+	if !ok {
+		return model.Item{}, false, model.ErrNotFound
+	}
+	if r.item.Epoch != from {
+		return r.item, false, nil
+	}
+	r.item.Epoch++
+	return r.item, true, nil
 }
 
 // AppendJournal implements queue.Journal.

@@ -25,13 +25,18 @@ type New func(t *testing.T, opt Options) *Backend
 type Backend struct {
 	Queue queue.Queue
 	Judge Judge
-	// SetNow sets the gate's clock. It never goes back.
+	// SetNow sets the gate's clock, and has the queue forget what it remembers for a moment. It never goes back.
 	SetNow func(model.Instant)
 	// Plant puts raw lines behind the item's last number, from the number from on, behind the queue's back. The queue
 	// may show them only after Restart and Install.
 	Plant func(t *testing.T, item model.ID, from int64, lines ...[]byte)
 	// Restart is a queue on the same data, as after the process was killed. Nothing is installed.
 	Restart func(t *testing.T) queue.Queue
+	// NextEpoch puts the item of the row under the epoch after the row's, as after a fault of q's own, and returns the row
+	// of that epoch. Nil: installing a row of that epoch does it.
+	NextEpoch func(t *testing.T, q queue.Queue, row model.Item) model.Item
+	// Durable: a restart finds the marks as they were. Else it marks all who hold an order anew.
+	Durable bool
 	// Faults breaks the inserts of groups; nil for a backend that has no journal.
 	Faults *Faults
 }
@@ -238,6 +243,19 @@ func (b *Backend) restart(t *testing.T, row model.Item) {
 
 // patience is how long a message may take.
 const patience = 10 * time.Second
+
+// nextEpoch puts the row's item under its next epoch, and returns the row of that.
+func (b *Backend) nextEpoch(t *testing.T, row model.Item) model.Item {
+	t.Helper()
+	if b.NextEpoch != nil {
+		return b.NextEpoch(t, b.Queue, row)
+	}
+	row.Epoch++
+	if err := b.Queue.Install(t.Context(), row); err != nil {
+		t.Fatal(err)
+	}
+	return row
+}
 
 // next is the next message.
 func next(t *testing.T, messages <-chan queue.Message) queue.Message {

@@ -78,6 +78,7 @@ func (m *modelled) join(r *rapid.T) {
 			if !errors.Is(err, refusal) {
 				r.Fatalf("join: %v, want %v", err, refusal)
 			}
+			m.b.SetNow(*m.now) // the next click is asked about again
 			return
 		}
 		m.seq++
@@ -218,6 +219,9 @@ func (m *modelled) restart(r *rapid.T) {
 	m.install(r)
 	m.told = map[int64]bool{}
 	m.batches = nil
+	if m.b.Durable {
+		return
+	}
 	for buyer, ticket := range m.won {
 		if _, marked := m.marks[buyer]; !marked {
 			m.marks[buyer] = ticket

@@ -1,0 +1,12 @@
+-- beat says that an instance lives, and tells who does. It stands alone, without the prelude.
+--
+-- KEYS     workers
+-- ARGV     instance, milliseconds after which one without a beat is dropped
+-- returns  the live instances, this one among them
+-- writes   workers: the instance out and in again, at the server's time; old ones dropped
+local t = redis.call('TIME')
+local now = t[1] * 1000 + math.floor(t[2] / 1000)
+redis.call('ZREM', KEYS[1], ARGV[1])
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', string.format('(%.0f', now - tonumber(ARGV[2])))
+redis.call('ZADD', KEYS[1], string.format('%.0f', now), ARGV[1])
+return redis.call('ZRANGE', KEYS[1], 0, -1)
