@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +14,7 @@ import (
 // run, on the same disk.
 func BenchmarkDecide(b *testing.B) {
 	ctx := context.Background()
-	s := openTest(b, Options{})
+	s := onSQLite.open(b, Options{})
 	item := createItem(b, s, func(i *model.Item) { i.Stock = model.MaxStock })
 	next := int64(1)
 	decide := func(n int) time.Duration {
@@ -52,7 +51,7 @@ func BenchmarkAppendJournal(b *testing.B) {
 	for _, sync := range []string{"FULL", "NORMAL"} {
 		for _, size := range []int{1, 64, 256} {
 			b.Run(fmt.Sprintf("%s/%d", sync, size), func(b *testing.B) {
-				s := openAt(b, filepath.Join(b.TempDir(), "x.db"), Options{})
+				s := onSQLite.open(b, Options{})
 				if err := s.writer.Exec("PRAGMA synchronous = " + sync).Error; err != nil {
 					b.Fatal(err)
 				}

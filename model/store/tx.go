@@ -24,16 +24,16 @@ type commitError struct{ err error }
 func (e commitError) Error() string { return fmt.Sprintf("commit: %v", e.err) }
 func (e commitError) Unwrap() error { return e.err }
 
-// write runs f in one transaction, from its start again when SQL throws it back. It is all or nothing, also when ctx
-// ends; only after a failed COMMIT nobody knows.
+// write runs f in one transaction, from its start again when SQL throws it back or the connection breaks before COMMIT.
+// It is all or nothing, also when ctx ends; only after a failed COMMIT nobody knows.
 func (s *Store) write(ctx context.Context, f func(tx *gorm.DB) error) error {
-	return s.retry(ctx, thrownBack, func() error { return s.transact(ctx, f) })
+	return s.retry(ctx, s.dialect.undone, func() error { return s.transact(ctx, f) })
 }
 
 // writeRepeatable is write for an f that finds out by itself whether it has happened: a failed COMMIT runs it again.
 func (s *Store) writeRepeatable(ctx context.Context, f func(tx *gorm.DB) error) error {
 	again := func(err error) bool {
-		return thrownBack(err) || errors.As(err, new(commitError))
+		return s.dialect.undone(err) || errors.As(err, new(commitError))
 	}
 	return s.retry(ctx, again, func() error { return s.transact(ctx, f) })
 }
@@ -81,7 +81,7 @@ func (s *Store) retry(ctx context.Context, again func(error) bool, op func() err
 	}
 }
 
-// read runs f on one snapshot.
+// read runs f on one snapshot: that of its first read.
 func (s *Store) read(ctx context.Context, f func(tx *gorm.DB) error) error {
 	return s.reader.WithContext(ctx).Transaction(f, &sql.TxOptions{ReadOnly: true})
 }
