@@ -16,7 +16,7 @@ func TestItemsKeepEveryFieldToTheMillisecond(t *testing.T) {
 		s := db.open(t, Options{})
 		for _, ends := range []model.Instant{0, 1_793_494_800_123} {
 			want := createItem(t, s, func(i *model.Item) {
-				*i = model.Item{Title: "茶 \"x\"", Description: "2026-01-02 03:04:05", ImageURL: "/a.png",
+				*i = model.Item{Title: "茶🍵 \"x\" \\'", Description: "2026-01-02 03:04:05", ImageURL: "/a.png",
 					Price: model.Money{Amount: model.MaxAmount, Currency: "JPY"}, Stock: model.MaxStock, PerBuyerLimit: 1000,
 					PayWithin: 86_400, StartsAt: 1_774_749_600_001, EndsAt: ends, Paused: true, ClosedAt: ends,
 					Version: 1, Epoch: 1, CreatedAt: 1_774_749_599_999, UpdatedAt: 1_774_749_600_000}

@@ -47,9 +47,10 @@ func mysqlDialect() *dialect {
 	}
 }
 
-// mysqlMigrationLock is a row in a table that a process renews while it migrates. One that dies leaves it for 30 s.
+// mysqlMigrationLock is a row in a table that a process renews while it migrates. One that dies holds it for 10 s more.
 func mysqlMigrationLock() (goose.ProviderOption, error) {
-	locker, err := lock.NewMySQLTableLocker(lock.WithTableLockTimeout(200*time.Millisecond, 600))
+	locker, err := lock.NewMySQLTableLocker(lock.WithTableLeaseDuration(10*time.Second),
+		lock.WithTableHeartbeatInterval(2*time.Second), lock.WithTableLockTimeout(200*time.Millisecond, 600))
 	if err != nil {
 		return nil, err
 	}
