@@ -8,13 +8,20 @@ import (
 	"time"
 
 	"seckill/model"
+	"seckill/model/store/mariadbtest"
 )
 
 // BenchmarkDecide measures orders a second in batches of 500, and as a ratio to one transaction an order in the same
-// run, on the same disk.
+// run, on the same disk, with commits that wait for it.
 func BenchmarkDecide(b *testing.B) {
-	ctx := context.Background()
-	s := onSQLite.open(b, Options{})
+	b.Run(onSQLite.name, func(b *testing.B) { benchmarkDecide(b, onSQLite.open(b, Options{})) })
+	b.Run(onMariaDB.name, func(b *testing.B) {
+		server := mariadbtest.StartDurable(b)
+		benchmarkDecide(b, openAt(b, server.DSN(server.Database(b)), Options{}))
+	})
+}
+
+func benchmarkDecide(b *testing.B, s *Store) {
 	item := createItem(b, s, func(i *model.Item) { i.Stock = model.MaxStock })
 	next := int64(1)
 	decide := func(n int) time.Duration {
@@ -24,7 +31,7 @@ func BenchmarkDecide(b *testing.B) {
 			next++
 		}
 		start := time.Now()
-		out, err := s.Decide(ctx, item.ID, 1, entries)
+		out, err := s.Decide(context.Background(), item.ID, 1, entries)
 		if err != nil || len(out.Orders) != n {
 			b.Fatal(len(out.Orders), err)
 		}

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"context"
+	"database/sql"
 	"embed"
 	"errors"
 
@@ -20,8 +22,9 @@ type dialect struct {
 	// migrations is the directory of the migrations. Those of the databases have the same numbers.
 	migrations string
 	goose      goose.Dialect
-	// together lets several processes migrate at once; nil where only one has the database.
-	together func() (goose.ProviderOption, error)
+	// together lets several processes migrate at once: through connections of its own, closed afterwards, with a lock.
+	// Nil where only one process has the database.
+	together func(ctx context.Context) (*sql.DB, goose.ProviderOption, error)
 
 	// thrownBack reports whether SQL gave a transaction back unharmed, also at COMMIT: it did not happen and may be run
 	// again.

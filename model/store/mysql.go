@@ -30,31 +30,40 @@ const (
 	lockWait      = 5 * time.Second
 	writerReply   = lockWait + 5*time.Second
 	readerReply   = 30 * time.Second
-	lookerReply   = 10 * time.Minute // an audit of everything there is
+	longReply     = 10 * time.Minute // an audit of everything there is, a migration of a large table
 	connectionAge = 5 * time.Minute  // so that a server behind a balancer gets its share after a failover
 )
 
 // mysqlDialect is MySQL and MariaDB, in what they have in common; several processes may share it.
-func mysqlDialect() *dialect {
+func mysqlDialect(config *mysql.Config) *dialect {
 	return &dialect{
 		now:        "SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000",
 		migrations: "migrations/mysql",
 		goose:      goose.DialectMySQL,
-		together:   mysqlMigrationLock,
+		together: func(ctx context.Context) (*sql.DB, goose.ProviderOption, error) {
+			return migrateMySQLTogether(ctx, config.Clone())
+		},
 		thrownBack: mysqlThrewBack,
 		lost:       mysqlLost,
 		refused:    mysqlRefused,
 	}
 }
 
-// mysqlMigrationLock is a row in a table that a process renews while it migrates. One that dies holds it for 10 s more.
-func mysqlMigrationLock() (goose.ProviderOption, error) {
+// migrateMySQLTogether is connections for migrations: they may be idle while others migrate, and a change of a large
+// table takes its time. The lock is a row that its holder renews; one that dies holds it for 10 s more.
+func migrateMySQLTogether(ctx context.Context, config *mysql.Config) (*sql.DB, goose.ProviderOption, error) {
 	locker, err := lock.NewMySQLTableLocker(lock.WithTableLeaseDuration(10*time.Second),
 		lock.WithTableHeartbeatInterval(2*time.Second), lock.WithTableLockTimeout(200*time.Millisecond, 600))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return goose.WithLocker(locker), nil
+	config.ReadTimeout = longReply
+	db, err := connectMySQL(ctx, config, "READ COMMITTED")
+	if err != nil {
+		return nil, nil, err
+	}
+	pool, err := db.DB()
+	return pool, goose.WithLocker(locker), err
 }
 
 // openMySQL opens the database that dsn names, on the server that takes its writes.
@@ -67,11 +76,11 @@ func (s *Store) openMySQL(ctx context.Context, dsn string, readOnly bool) error 
 	if err != nil {
 		return err
 	}
-	s.dialect = mysqlDialect()
+	s.dialect = mysqlDialect(config)
 	where := config.Addr + "/" + config.DBName
 	config.ReadTimeout = readerReply
 	if readOnly {
-		config.ReadTimeout = lookerReply
+		config.ReadTimeout = longReply
 	}
 	if s.reader, err = connectMySQL(ctx, config, "REPEATABLE READ"); err != nil {
 		return fmt.Errorf("open %s for reading: %w", where, err)
@@ -193,15 +202,15 @@ func bound(db *gorm.DB, connections int, idle time.Duration) error {
 // that has changed since the snapshot.
 func mysqlThrewBack(err error) bool { return isMySQL(err, 1213, 1205, 1020) }
 
-// mysqlLost knows what the driver says of a broken connection, and what a server says that is full, going down, or was
-// told to end a statement or a connection.
+// mysqlLost knows what the driver says of a broken connection, and what a server says that is full, going down, or has
+// ended a statement or a connection.
 func mysqlLost(err error) bool {
-	for _, broken := range []error{driver.ErrBadConn, mysql.ErrInvalidConn, io.EOF, io.ErrUnexpectedEOF} {
+	for _, broken := range []error{driver.ErrBadConn, mysql.ErrInvalidConn, mysql.ErrPktSync, io.EOF, io.ErrUnexpectedEOF} {
 		if errors.Is(err, broken) {
 			return true
 		}
 	}
-	return errors.As(err, new(*net.OpError)) || isMySQL(err, 1040, 1053, 1317, 1927)
+	return errors.As(err, new(*net.OpError)) || isMySQL(err, 1040, 1053, 1317, 1927, 4031)
 }
 
 // mysqlRefused knows the classes of SQLSTATE for data that do not fit (22), broken constraints (23) and what triggers

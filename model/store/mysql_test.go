@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 	"gorm.io/gorm"
@@ -173,6 +174,20 @@ func TestAMigrationThatDiedHalfwayIsRunAgain(t *testing.T) {
 	}
 }
 
+// A process that died while it migrated keeps others waiting until its lock runs out, longer than a writer may be idle.
+func TestTheLockOfADeadMigrationRunsOut(t *testing.T) {
+	t.Parallel()
+	s := onMariaDB.open(t, Options{})
+	exec(t, s, "DELETE FROM goose_db_version WHERE version_id > 12")
+	lease := idleWriter + 2*time.Second
+	exec(t, s, "UPDATE goose_lock SET locked = 1, locked_by = 'dead', lease_expires_at = NOW(6) + INTERVAL ? SECOND", int(lease.Seconds()))
+	start := time.Now()
+	fresh, err := s.Migrate(context.Background())
+	if waited := time.Since(start); err != nil || fresh || waited < idleWriter || waited > 2*lease {
+		t.Errorf("after %s: fresh %v, %v", waited, fresh, err)
+	}
+}
+
 func TestTheJournalNeedsSQLite(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -213,7 +228,7 @@ func TestReadsSeeOneMoment(t *testing.T) {
 
 func TestWhatErrorsOfMySQLMean(t *testing.T) {
 	t.Parallel()
-	d := mysqlDialect()
+	d := mysqlDialect(mysql.NewConfig())
 	at := func(state string, number uint16) error {
 		return fmt.Errorf("in a layer: %w", &mysql.MySQLError{Number: number, SQLState: [5]byte([]byte(state))})
 	}

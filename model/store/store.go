@@ -31,7 +31,7 @@ import (
 // Options of Open. The zero value of each field is a sensible default.
 type Options struct {
 	Now  func() time.Time // for ids and times of sessions; time.Now
-	Node int              // of the ids, 0 to model.MaxNode
+	Node int              // of the ids, 0 to model.MaxNode; processes that share a database must differ in it
 	Log  *slog.Logger
 	// ReadOnly opens for looking: SQLite's file must exist, nothing is ever written. For audit beside a running server.
 	ReadOnly bool
@@ -93,17 +93,18 @@ func (s *Store) migrate(ctx context.Context) ([]*goose.MigrationResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	files, err := fs.Sub(migrations, s.dialect.migrations)
-	if err != nil {
-		return nil, err
-	}
 	options := []goose.ProviderOption{goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger())}
 	if s.dialect.together != nil {
-		lock, err := s.dialect.together()
+		own, lock, err := s.dialect.together(ctx)
 		if err != nil {
 			return nil, err
 		}
-		options = append(options, lock)
+		defer own.Close()
+		db, options = own, append(options, lock)
+	}
+	files, err := fs.Sub(migrations, s.dialect.migrations)
+	if err != nil {
+		return nil, err
 	}
 	provider, err := goose.NewProvider(s.dialect.goose, db, files, options...)
 	if err != nil {

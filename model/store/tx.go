@@ -12,10 +12,12 @@ import (
 )
 
 // A transaction that SQL throws back is run again at most attempts times in all, after pauses that start with
-// firstPause and double, each cut at random so that two who collided do not collide again.
+// firstPause and double, each cut at random so that two who collided do not collide again. After patience nothing is
+// run again: a server that does not answer has taken it up already.
 const (
 	attempts   = 6
 	firstPause = 5 * time.Millisecond
+	patience   = 10 * time.Second
 )
 
 // commitError is a COMMIT that failed: whether the transaction happened is not known.
@@ -65,10 +67,10 @@ func (s *Store) transact(ctx context.Context, f func(tx *gorm.DB) error) error {
 
 // retry runs op until it succeeds, fails with an error that again does not know, or has failed too often.
 func (s *Store) retry(ctx context.Context, again func(error) bool, op func() error) error {
-	pause := firstPause
+	pause, start := firstPause, time.Now()
 	for attempt := 1; ; attempt++ {
 		err := op()
-		if err == nil || attempt == attempts || ctx.Err() != nil || !again(err) {
+		if err == nil || attempt == attempts || time.Since(start) > patience || ctx.Err() != nil || !again(err) {
 			return err
 		}
 		s.log.Warn("transaction is run again", "attempt", attempt, "error", err)

@@ -3,8 +3,11 @@ package store
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"gorm.io/gorm"
 
@@ -59,6 +62,22 @@ func TestRetriesAreBounded(t *testing.T) {
 	if calls != 1 {
 		t.Errorf("%d calls after the context ended", calls)
 	}
+}
+
+func TestASlowServerIsNotAskedForLong(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(*testing.T) {
+		s := &Store{log: slog.New(slog.DiscardHandler)}
+		calls := 0
+		_ = s.retry(context.Background(), func(error) bool { return true }, func() error {
+			calls++
+			time.Sleep(patience * 2 / 3)
+			return errors.New("no answer")
+		})
+		if calls != 2 {
+			t.Errorf("%d calls", calls)
+		}
+	})
 }
 
 func TestACommitWithoutAnswerIsRunAgainOnlyWhereRepeatable(t *testing.T) {
