@@ -82,7 +82,7 @@ func (s *Store) openMySQL(ctx context.Context, dsn string, readOnly bool) error 
 	if readOnly {
 		config.ReadTimeout = longReply
 	}
-	if s.reader, err = connectMySQL(ctx, config, "REPEATABLE READ"); err != nil {
+	if s.reader, err = connectMySQL(ctx, config, "REPEATABLE READ, READ ONLY"); err != nil {
 		return fmt.Errorf("open %s for reading: %w", where, err)
 	}
 	var most int
@@ -130,15 +130,16 @@ func mysqlConfig(dsn string) (*mysql.Config, error) {
 	return config, nil
 }
 
-// connectMySQL opens connections at the isolation level, each set up by further statements.
-func connectMySQL(ctx context.Context, config *mysql.Config, isolation string, setup ...string) (*gorm.DB, error) {
+// connectMySQL opens connections whose transactions are of a kind: an isolation level, and whether they only read. Each
+// is set up by further statements.
+func connectMySQL(ctx context.Context, config *mysql.Config, transactions string, setup ...string) (*gorm.DB, error) {
 	inner, err := mysql.NewConnector(config)
 	if err != nil {
 		return nil, err
 	}
 	// What a server may have set otherwise. Strict: what does not fit is refused and not cut.
 	setup = append([]string{"SET NAMES utf8mb4", "SET autocommit = 1, time_zone = '+00:00', sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
-		"SET SESSION TRANSACTION ISOLATION LEVEL " + isolation}, setup...)
+		"SET SESSION TRANSACTION ISOLATION LEVEL " + transactions}, setup...)
 	pool := sql.OpenDB(connector{inner, setup})
 	if err := pool.PingContext(ctx); err != nil {
 		return nil, errors.Join(err, pool.Close())

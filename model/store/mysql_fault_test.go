@@ -277,7 +277,7 @@ func TestALockWaitIsRunAgain(t *testing.T) {
 	t.Parallel()
 	s := onMariaDB.open(t, Options{})
 	item := createItem(t, s)
-	held := s.reader.Begin()
+	held := s.writer.Begin()
 	defer held.Rollback()
 	if _, err := lockItem(held, item.ID); err != nil {
 		t.Fatal(err)
@@ -314,7 +314,7 @@ func TestAChangedRecordIsRunAgain(t *testing.T) {
 	var first error
 	err := s.retry(context.Background(), s.dialect.undone, func() error {
 		runs++
-		err := s.reader.Transaction(func(tx *gorm.DB) error {
+		err := s.writer.Transaction(func(tx *gorm.DB) error {
 			if _, err := takeItem(tx, item.ID); err != nil {
 				return err
 			}
@@ -325,7 +325,7 @@ func TestAChangedRecordIsRunAgain(t *testing.T) {
 			}
 			_, err := lockItem(tx, item.ID)
 			return err
-		}, &sql.TxOptions{})
+		}, &sql.TxOptions{Isolation: sql.LevelRepeatableRead})
 		if runs == 1 {
 			first = err
 		}

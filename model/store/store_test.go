@@ -27,9 +27,19 @@ func TestConnectionsAreSetUpAsAsked(t *testing.T) {
 			t.Errorf("%s of the %s: %q, %v; want %q", c.pragma, c.side, got, err, c.want)
 		}
 	}
-	if err := s.reader.Exec("DELETE FROM items").Error; err == nil {
-		t.Error("a reader has written")
-	}
+}
+
+func TestReadersCanNotWrite(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, db database) {
+		s := db.open(t, Options{})
+		item := createItem(t, s)
+		if err := s.reader.Exec("DELETE FROM items").Error; err == nil {
+			t.Error("a reader has written")
+		}
+		if got := getItem(t, s, item.ID); got != item {
+			t.Errorf("%+v", got)
+		}
+	})
 }
 
 func TestMigrateTellsFreshFromOld(t *testing.T) {
