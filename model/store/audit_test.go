@@ -165,7 +165,16 @@ func TestAuditFindsEachDamage(t *testing.T) {
 				[]string{copyOrder(2, 2)}, []string{"I4 a COPY: no decision of epoch 2 reaches its number 2"}},
 			"order of another item": {
 				[]string{"UPDATE orders SET item_id = @b WHERE item_id = @a AND seq = 2"},
-				[]string{"I4 b 2: no decision of epoch 1 reaches its number 2", "I4 a -: number 2 of epoch 1 has won and has no order"}},
+				[]string{"I4 a -: number 2 of epoch 1 has won and has no order", "I4 b 2: no decision of epoch 1 reaches its number 2"}},
+			"item of orders is gone": {
+				[]string{"UPDATE orders SET item_id = 78 WHERE item_id = @b"},
+				[]string{"I4 78 -: 1 orders are of an item that does not exist", "I4 b -: number 1 of epoch 1 has won and has no order",
+					"I6 b -: stock is 10, but 9 available + 0 pending + 0 paid = 9"}},
+			"order before all decisions": {
+				[]string{copyOrder(1, 0)}, []string{"I4 a COPY: no decision of epoch 1 reaches its number 0"}},
+			"orders between decisions": {
+				[]string{"DELETE FROM decisions WHERE item_id = @a AND from_seq = 7"},
+				[]string{"I4 a 7: no decision of epoch 1 reaches its number 7", "I4 a 8: no decision of epoch 1 reaches its number 8"}},
 			"order of other quantity": {
 				[]string{"UPDATE orders SET quantity = 2 WHERE item_id = @a AND seq = 2"},
 				[]string{"I4 a 2: it is of 2 units, its number 2 has won 1"}},

@@ -2,7 +2,9 @@ package store
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"sort"
 
 	"gorm.io/gorm"
@@ -22,11 +24,16 @@ type itemLine struct {
 	to      int64           // the highest of all decisions
 	epoch   int64           // of the latest decision
 	version int64           // of the latest decision
+	reached map[int64]int64 // by epoch, the highest number of its decisions
+	gaps    []gap           // in the order of the decisions
 }
+
+// gap is numbers of an epoch that no decision of it reaches, without its bounds.
+type gap struct{ epoch, after, before int64 }
 
 // checkDecisions holds I4, I5, I7 and the second half of I2 for one item.
 func (a *audit) checkDecisions(tx *gorm.DB, item auditItem) error {
-	line := itemLine{audit: a, item: item, from: math.MinInt64}
+	line := itemLine{audit: a, item: item, from: math.MinInt64, reached: map[int64]int64{}}
 	for {
 		var page []decisionRow
 		err := tx.Where("item_id = ? AND from_seq > ?", item.ID, line.from).
@@ -36,7 +43,7 @@ func (a *audit) checkDecisions(tx *gorm.DB, item auditItem) error {
 		}
 		if len(page) == 0 {
 			line.end()
-			return nil
+			return line.findStrays(tx)
 		}
 		orders, err := ordersOf(tx, page)
 		if err != nil {
@@ -107,6 +114,53 @@ func (l *itemLine) follow(d decisionRow) {
 	}
 	l.from, l.to = d.FromSeq, max(l.to, d.ToSeq)
 	l.epoch, l.version = d.Epoch, d.Version
+	l.reach(d)
+}
+
+// reach notes the numbers of the decision's epoch between those before it and its own.
+func (l *itemLine) reach(d decisionRow) {
+	last, seen := l.reached[d.Epoch]
+	if !seen {
+		last = math.MinInt64
+	}
+	if d.FromSeq > last+1 {
+		l.gaps = append(l.gaps, gap{d.Epoch, last, d.FromSeq})
+	}
+	l.reached[d.Epoch] = max(last, d.ToSeq)
+}
+
+// findStrays finds the item's orders whose number no decision of their epoch reaches: a part of I4. It asks for the
+// gaps, of which an honest line has next to none, and not for each order whether it is in one.
+func (l *itemLine) findStrays(tx *gorm.DB) error {
+	epochs := slices.Sorted(maps.Keys(l.reached))
+	others := tx.Session(&gorm.Session{})
+	if len(epochs) > 0 {
+		others = others.Where("epoch NOT IN ?", epochs)
+	}
+	if err := l.addStrays(others); err != nil {
+		return err
+	}
+	for _, epoch := range epochs {
+		l.gaps = append(l.gaps, gap{epoch, l.reached[epoch], math.MaxInt64})
+	}
+	for _, g := range l.gaps {
+		if err := l.addStrays(tx.Where("epoch = ? AND seq > ? AND seq < ?", g.epoch, g.after, g.before)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addStrays notes the item's orders that where chooses.
+func (l *itemLine) addStrays(where *gorm.DB) error {
+	type stray struct {
+		No         string
+		Epoch, Seq int64
+	}
+	query := where.Model(&orderRow{}).Select("no, epoch, seq").Where("item_id = ?", l.item.ID).Order("epoch, seq")
+	return eachRow(query, func(o stray) {
+		l.verdicts.add(l.item.ID, o.No, "no decision of epoch %d reaches its number %d", o.Epoch, o.Seq)
+	})
 }
 
 // end holds the item itself against its last decision: a part of I7.
