@@ -73,7 +73,11 @@ func copyMariaDB(t testing.TB, s *Store, to string) {
 // eachDatabase runs a test on every kind of database there is.
 func eachDatabase(t *testing.T, test func(t *testing.T, db database)) {
 	t.Parallel()
-	for _, db := range []database{onSQLite, onMariaDB, onServer("mariadb with snapshot isolation", isolatedMariaDB)} {
+	databases := []database{onSQLite, onMariaDB}
+	if !testing.Short() {
+		databases = append(databases, onServer("mariadb with snapshot isolation", isolatedMariaDB))
+	}
+	for _, db := range databases {
 		t.Run(db.name, func(t *testing.T) {
 			t.Parallel()
 			test(t, db)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+	"github.com/google/go-cmp/cmp"
 	"gorm.io/gorm"
 
 	"seckill/model"
@@ -158,6 +159,26 @@ func sqliteKeys(t *testing.T, s *Store) (keys []string) {
 		t.Fatal(keys, err)
 	}
 	return keys
+}
+
+// The migrations of both come to the same tables: their columns, and which of them may be NULL.
+func TestTheTablesAreTheSameEverywhere(t *testing.T) {
+	t.Parallel()
+	tables := func(s *Store, query string) (columns []string) {
+		if err := s.reader.Raw(query).Scan(&columns).Error; err != nil || len(columns) == 0 {
+			t.Fatal(columns, err)
+		}
+		return columns
+	}
+	here := tables(onSQLite.open(t, Options{}), `
+		SELECT m.name || '.' || c.name || ' ' || c."notnull" FROM sqlite_master m, pragma_table_info(m.name) c
+		WHERE m.type = 'table' AND m.name NOT LIKE 'goose%' AND m.name NOT IN ('journal', 'sqlite_sequence') ORDER BY m.name, c.cid`)
+	there := tables(onMariaDB.open(t, Options{}), `
+		SELECT CONCAT(table_name, '.', column_name, ' ', is_nullable = 'NO') FROM information_schema.columns
+		WHERE table_schema = DATABASE() AND table_name NOT LIKE 'goose%' ORDER BY table_name, ordinal_position`)
+	if diff := cmp.Diff(here, there); diff != "" {
+		t.Error(diff)
+	}
 }
 
 // A process that dies between a table and the note of it leaves a table that its migration finds.
