@@ -1,4 +1,4 @@
-# make run    starts the program on http://localhost:8080 with its data in ./data
+# make run    starts the program on http://127.0.0.1:8080 with its data in ./data
 # make test   runs everything that can be shown: format, vet, lint, tests under the race detector, scripts, browser
 # make lint   only the linter
 # make bench  the benchmarks, one package at a time

@@ -104,10 +104,7 @@ func (s *calls) changed(c *gin.Context, id model.ID, why error) error {
 }
 
 func (s *calls) adminItems(c *gin.Context) error {
-	q, err := newQuery(c)
-	if err != nil {
-		return err
-	}
+	q := newQuery(c)
 	after, limit := q.page()
 	if err := q.err(); err != nil {
 		return err
@@ -128,7 +125,14 @@ func (s *calls) adminItem(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return respond(c, http.StatusOK, item)
+	now, err := s.Desk.Now(c.Request.Context())
+	if err != nil {
+		return err
+	}
+	return respond(c, http.StatusOK, struct {
+		sale.AdminItemView
+		ServerTime model.Instant `json:"server_time"`
+	}{item, now})
 }
 
 func (s *calls) adjustStock(c *gin.Context) error {
@@ -141,21 +145,14 @@ func (s *calls) adjustStock(c *gin.Context) error {
 	if delta == nil && wrong["delta"] == "" {
 		wrong["delta"] = "is required"
 	}
-	if reason == nil {
-		reason = new(string)
-	}
 	if len(wrong) > 0 {
-		var n int64
-		if delta != nil {
-			n = *delta
-		}
-		return addReasons(wrong, model.Invalid(sale.WrongStock(n, *reason)))
+		return addReasons(wrong, model.Invalid(sale.WrongStock(orZero(delta), orZero(reason))))
 	}
 	id, err := model.ParseID(c.Param("id"))
 	if err != nil {
 		return err
 	}
-	item, err := s.Desk.AdjustStock(c.Request.Context(), id, *delta, *reason)
+	item, err := s.Desk.AdjustStock(c.Request.Context(), id, *delta, orZero(reason))
 	if err != nil {
 		return err
 	}
@@ -195,10 +192,7 @@ func (s *calls) ledger(c *gin.Context) error {
 }
 
 func (s *calls) adminOrders(c *gin.Context) error {
-	q, err := newQuery(c)
-	if err != nil {
-		return err
-	}
+	q := newQuery(c)
 	filter := q.orders()
 	after, limit := q.page()
 	if err := q.err(); err != nil {

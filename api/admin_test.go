@@ -139,9 +139,14 @@ func TestEdit(t *testing.T) {
 	}
 	stale := s.call(t, "admin", "PUT", at, fmt.Sprintf(`{"version":%v,"title":"Lamp 3"}`, version))
 	stale.want(t, 409, "changed")
-	if item, _ := stale.json["item"].(map[string]any); keys(item) != keys(first.json) || item["title"] != "Lamp 2" {
+	if first.text("server_time") != "2026-05-01T12:00:00.000Z" {
+		t.Errorf("item without the time: %s", first.Body)
+	}
+	if item, _ := stale.json["item"].(map[string]any); keys(item) != keys(a.json) || item["title"] != "Lamp 2" {
 		t.Errorf("stale edit %s", stale.Body)
 	}
+	s.call(t, "admin", "PUT", at, fmt.Sprintf(`{"version":%v,"stock":1,"title":""}`, version)).wantFields(t, "stock", "title")
+	s.call(t, "admin", "PUT", items+"/42", `{"version":1,"title":""}`).wantFields(t, "title")
 	version = a.json["version"]
 	s.call(t, "admin", "PUT", at, fmt.Sprintf(`{"version":%v,"price":{"amount":1}}`, version)).want(t, 409, "sale_started")
 	s.call(t, "admin", "PUT", at, fmt.Sprintf(`{"version":%v,"stock":1}`, version)).wantFields(t, "stock")

@@ -31,32 +31,36 @@ type Options struct {
 // calls is what the handlers need.
 type calls struct{ Options }
 
-// Mount adds every route of Routes, and the answers to unknown routes and methods below /api/. It sets the engine to
-// tell wrong methods from unknown routes and not to redirect. Recovering from panics is left to the caller.
+// Mount adds every route of Routes, HEAD wherever there is a GET, and the answers to unknown routes and methods below
+// /api/. It sets the engine to tell wrong methods from unknown routes and not to redirect. Recovering from panics is
+// left to the caller.
 func Mount(r *gin.Engine, opt Options) {
 	r.HandleMethodNotAllowed = true
 	r.RedirectTrailingSlash = false
-	r.Use(RequestID, unknown)
 	s := &calls{opt}
+	r.Use(RequestID, s.unknown)
 	for _, route := range Routes() {
+		handlers := gin.HandlersChain{s.answer(route.handle)}
 		if route.Admin {
-			r.Handle(route.Method, route.Path, s.admin, s.answer(route.handle))
-		} else {
-			r.Handle(route.Method, route.Path, s.answer(route.handle))
+			handlers = gin.HandlersChain{s.admin, s.answer(route.handle)}
+		}
+		r.Handle(route.Method, route.Path, handlers...)
+		if route.Method == http.MethodGet && !route.Socket {
+			r.HEAD(route.Path, handlers...)
 		}
 	}
 }
 
 // unknown answers requests below /api/ that no route takes.
-func unknown(c *gin.Context) {
+func (s *calls) unknown(c *gin.Context) {
 	if c.FullPath() != "" || !strings.HasPrefix(c.Request.URL.Path, "/api/") {
 		return
 	}
 	if c.Writer.Status() == http.StatusMethodNotAllowed {
-		Problem(c, &model.Error{Code: model.CodeMethod, Message: "This address does not take that method."})
+		s.problem(c, &model.Error{Code: model.CodeMethod, Message: "This address does not take that method."}, nil)
 		return
 	}
-	Problem(c, model.ErrNotFound)
+	s.problem(c, model.ErrNotFound, nil)
 }
 
 // admin lets admins through.

@@ -207,6 +207,14 @@ func instant(name string, to **model.Instant, orNone bool) field {
 	}}
 }
 
+// orZero is what p points to, zero where it points to nothing.
+func orZero[T any](p *T) T {
+	if p == nil {
+		return *new(T)
+	}
+	return *p
+}
+
 func unquote(v jsontext.Value) (string, bool) {
 	if v.Kind() != '"' {
 		return "", false
@@ -220,10 +228,17 @@ var instantForm = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|
 
 const wrongInstant = "must be a time like 2026-01-02T03:04:05Z"
 
+// parseTime reads RFC 3339, any offset.
+func parseTime(s string) (time.Time, bool) {
+	s = strings.ToUpper(s) // its T and Z may be small
+	t, err := time.Parse(time.RFC3339, s)
+	return t, err == nil && instantForm.MatchString(s)
+}
+
 // parseInstant reads RFC 3339, any offset, of the years 1970 to 9999 in UTC. Finer than milliseconds is cut.
 func parseInstant(s string) (i model.Instant, reason string) {
-	t, err := time.Parse(time.RFC3339, s)
-	if err != nil || !instantForm.MatchString(s) {
+	t, ok := parseTime(s)
+	if !ok {
 		return 0, wrongInstant
 	}
 	i = model.InstantOf(t)

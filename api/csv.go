@@ -2,9 +2,11 @@ package api
 
 import (
 	"encoding/csv"
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -21,10 +23,7 @@ const byteOrderMark = "\ufeff"
 // ordersCSV exports every chosen order, a row at a time. A failure after the first row cuts the connection, so that
 // nobody takes half a file for a whole one.
 func (s *calls) ordersCSV(c *gin.Context) error {
-	q, err := newQuery(c)
-	if err != nil {
-		return err
-	}
+	q := newQuery(c)
 	filter := q.orders()
 	if err := q.err(); err != nil {
 		return err
@@ -34,7 +33,7 @@ func (s *calls) ordersCSV(c *gin.Context) error {
 	if err := w.Write(csvHead); err != nil {
 		return err
 	}
-	err = s.Desk.EachOrder(c.Request.Context(), filter, func(o sale.AdminOrderView) error { return w.Write(csvRow(o)) })
+	err := s.Desk.EachOrder(c.Request.Context(), filter, func(o sale.AdminOrderView) error { return w.Write(csvRow(o)) })
 	if err == nil {
 		w.Flush()
 		err = w.Error()
@@ -45,6 +44,9 @@ func (s *calls) ordersCSV(c *gin.Context) error {
 	}
 	return err
 }
+
+// csvWriteTime is how long the export waits for its reader to take the next piece.
+const csvWriteTime = 30 * time.Second
 
 // csvBody sends the headers with the first bytes, so that a failure before them can still be told.
 type csvBody struct {
@@ -62,24 +64,22 @@ func (b *csvBody) Write(p []byte) (int, error) {
 			return 0, err
 		}
 	}
+	// A long file may take longer than the server's limit for a whole answer; a reader that stands still may not.
+	err := http.NewResponseController(b.c.Writer).SetWriteDeadline(time.Now().Add(csvWriteTime))
+	if err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return 0, err
+	}
 	return b.c.Writer.Write(p)
 }
 
 func csvRow(o sale.AdminOrderView) []string {
 	row := []string{o.No, o.ItemID.String(), o.Title, strconv.Itoa(o.Quantity), strconv.FormatInt(o.Amount.Amount, 10),
 		o.Amount.Currency, string(o.Status), o.CreatedAt.String(), o.ExpiresAt.String(), o.PaidAt.String(),
-		o.CancelledAt.String(), orEmpty(o.CancelReason), orEmpty(o.Refund), string(o.Buyer)}
+		o.CancelledAt.String(), orZero(o.CancelReason), orZero(o.Refund), string(o.Buyer)}
 	for n := range row {
 		row[n] = defuse(row[n])
 	}
 	return row
-}
-
-func orEmpty(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }
 
 // defuse keeps a spreadsheet from running a cell as a formula.

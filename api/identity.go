@@ -105,17 +105,17 @@ func newGuest() model.Buyer {
 	return model.Buyer(base64.RawURLEncoding.EncodeToString(b[:]))
 }
 
-// cookieBuyer is the buyer of a cookie that this program has signed.
+// cookieBuyer is the buyer of the first cookie that this program has signed: one that another host or path has put
+// before it counts as none.
 func (id *Identity) cookieBuyer(r *http.Request) (model.Buyer, error) {
-	cookie, err := r.Cookie(buyerCookie)
-	if err != nil {
-		return "", errNoBuyer()
+	for _, cookie := range r.CookiesNamed(buyerCookie) {
+		var buyer model.Buyer
+		err := securecookie.DecodeMulti(buyerCookie, cookie.Value, &buyer, id.codecs...)
+		if err == nil && buyer.Valid() {
+			return buyer, nil
+		}
 	}
-	var buyer model.Buyer
-	if err := securecookie.DecodeMulti(buyerCookie, cookie.Value, &buyer, id.codecs...); err != nil || !buyer.Valid() {
-		return "", errNoBuyer()
-	}
-	return buyer, nil
+	return "", errNoBuyer()
 }
 
 // headerBuyer is the buyer that a trusted proxy names. Two headers are none: one of them may be the client's own.

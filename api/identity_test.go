@@ -159,6 +159,10 @@ func TestBadGuestCookieCountsAsNone(t *testing.T) {
 			if err != nil || got == buyer || len(w.Result().Cookies()) != 1 {
 				t.Errorf("Give = %q, %v, cookies %v, want a new guest", got, err, w.Result().Cookies())
 			}
+			c, _ = request(&http.Cookie{Name: good.Name, Value: value}, good)
+			if got, err := id.Buyer(c); err != nil || got != buyer {
+				t.Errorf("before a good one: %q, %v", got, err)
+			}
 		})
 	}
 }

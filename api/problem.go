@@ -55,8 +55,8 @@ type problem struct {
 var retryAfter = []string{"1"}
 
 // Problem answers with an error in the form of RFC 9457 and ends the request: a *model.Error as it is, anything else
-// logged to slog's default and shown as one fixed sentence with the request id.
-func Problem(c *gin.Context, err error) { writeProblem(c, slog.Default(), err, nil) }
+// logged and shown as one fixed sentence with the request id.
+func Problem(c *gin.Context, log *slog.Logger, err error) { writeProblem(c, log, err, nil) }
 
 // Status is the HTTP status of an error's code; 500 for an error that is no *model.Error.
 func Status(err error) int { return statusOf(refusal(err).Code) }
@@ -92,7 +92,7 @@ func writeProblem(c *gin.Context, log *slog.Logger, err error, item *sale.AdminI
 		p.Order = &order
 	}
 	if p.Status == http.StatusInternalServerError {
-		log.Error("request failed", "request_id", p.RequestID, "path", c.FullPath(), "err", err)
+		log.Error("request failed", "request_id", p.RequestID, "path", c.FullPath(), "error", err)
 	}
 	c.Abort()
 	h := c.Writer.Header()
@@ -102,7 +102,7 @@ func writeProblem(c *gin.Context, log *slog.Logger, err error, item *sale.AdminI
 	}
 	body, err := json.Marshal(p)
 	if err != nil {
-		log.Error("encode problem", "request_id", p.RequestID, "err", err)
+		log.Error("encode problem", "request_id", p.RequestID, "error", err)
 	}
 	c.Status(p.Status)
 	write(c, body)

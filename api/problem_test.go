@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -36,7 +37,7 @@ func TestProblemShowsRefusalsAndHidesTheRest(t *testing.T) {
 		g, _ := gin.CreateTestContext(w)
 		g.Request = httptest.NewRequest("GET", "/", nil)
 		api.RequestID(g)
-		api.Problem(g, c.err)
+		api.Problem(g, slog.New(slog.DiscardHandler), c.err)
 		var p map[string]any
 		must(t, json.Unmarshal(w.Body.Bytes(), &p))
 		want := strings.Fields("code detail" + c.fields + " request_id status title type")

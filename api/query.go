@@ -3,6 +3,7 @@ package api
 import (
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/gin-gonic/gin"
 
@@ -21,13 +22,22 @@ type query struct {
 	wrong  map[string]string
 }
 
-// newQuery parses the request's query. One that can not be parsed is malformed.
-func newQuery(c *gin.Context) (*query, error) {
-	values, err := url.ParseQuery(c.Request.URL.RawQuery)
-	if err != nil {
-		return nil, malformed("The query of the address can not be read.")
+// newQuery splits the request's query. A value that can not be unescaped is kept as it is, for the parameter to refuse:
+// nobody is refused for an unknown one.
+func newQuery(c *gin.Context) *query {
+	q := &query{values: url.Values{}, wrong: map[string]string{}}
+	for pair := range strings.SplitSeq(c.Request.URL.RawQuery, "&") {
+		name, value, _ := strings.Cut(pair, "=")
+		q.values.Add(unescape(name), unescape(value))
 	}
-	return &query{values: values, wrong: map[string]string{}}, nil
+	return q
+}
+
+func unescape(s string) string {
+	if plain, err := url.QueryUnescape(s); err == nil {
+		return plain
+	}
+	return s
 }
 
 // err is model.Invalid if a parameter was wrong.
@@ -55,7 +65,7 @@ func (q *query) page() (after string, limit int) {
 	limit = defaultLimit
 	if s, ok := q.text("limit"); ok {
 		n, err := strconv.ParseUint(s, 10, 16)
-		if err != nil || n < 1 || n > maxLimit {
+		if err != nil || n < 1 || n > maxLimit || s[0] == '0' {
 			q.wrong["limit"] = "must be 1 to 200"
 		}
 		limit = int(n)
@@ -76,16 +86,17 @@ func (q *query) id(name string) model.ID {
 	return id
 }
 
+// instant is a bound of a search, so any time will do; one before 1970 is the first instant there is.
 func (q *query) instant(name string) model.Instant {
 	s, ok := q.text(name)
 	if !ok {
 		return 0
 	}
-	i, reason := parseInstant(s)
-	if reason != "" {
-		q.wrong[name] = reason
+	t, ok := parseTime(s)
+	if !ok {
+		q.wrong[name] = wrongInstant
 	}
-	return i
+	return max(1, model.InstantOf(t))
 }
 
 // orders is the filter of the admins' orders.

@@ -10,6 +10,7 @@ type Route struct {
 	Method string
 	Path   string // in gin's form, with :id
 	Admin  bool   // only for admins
+	Socket bool   // upgrades the connection
 	// Body has the fields that the call reads, with a dot for those of an object in an object. Nil: it reads none.
 	Body []string
 	// Query has the query parameters that the call reads.
@@ -32,7 +33,7 @@ func Routes() []Route {
 		{Method: http.MethodGet, Path: Base + "/orders", Query: append([]string{"item"}, page...), handle: (*calls).orders},
 		{Method: http.MethodGet, Path: Base + "/orders/:no", handle: (*calls).order},
 		{Method: http.MethodGet, Path: Base + "/me", handle: (*calls).me},
-		{Method: http.MethodGet, Path: Base + "/ws", Query: []string{"item"}, handle: (*calls).socket},
+		{Method: http.MethodGet, Path: Base + "/ws", Socket: true, Query: []string{"item"}, handle: (*calls).socket},
 
 		{Method: http.MethodPost, Path: admin + "/items", Admin: true, Body: draft, handle: (*calls).publish},
 		{Method: http.MethodGet, Path: admin + "/items", Admin: true, Query: page, handle: (*calls).adminItems},

@@ -74,6 +74,7 @@ func TestWrongMethodsAndStrangers(t *testing.T) {
 			a := s.call(t, "admin", method, path(r), "")
 			a.want(t, http.StatusMethodNotAllowed, "method_not_allowed")
 			allow := strings.Split(a.Header().Get("Allow"), ", ")
+			allow = slices.DeleteFunc(allow, func(m string) bool { return m == http.MethodHead })
 			if slices.Sort(allow); !slices.Equal(allow, slices.Sorted(slices.Values(methods[r.Path]))) {
 				t.Errorf("%s %s allows %v", method, r.Path, allow)
 			}
@@ -90,6 +91,27 @@ func TestWrongMethodsAndStrangers(t *testing.T) {
 	}
 	for _, path := range []string{"/api/", "/api/v1", "/api/v1/items/", "/api/v1/items/1/", "/api/v2/items", "/api/v1/pushes"} {
 		s.call(t, "admin", "GET", path, "").want(t, http.StatusNotFound, "not_found")
+	}
+}
+
+func TestHeadIsAnsweredAsGet(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	for _, r := range api.Routes() {
+		if r.Method != http.MethodGet {
+			continue
+		}
+		who, status := "buyer", s.call(t, "buyer", "GET", path(r), "").Code
+		if r.Admin {
+			s.call(t, who, "HEAD", path(r), "").want(t, http.StatusUnauthorized, "unauthenticated")
+			who, status = "admin", s.call(t, "admin", "GET", path(r), "").Code
+		}
+		if r.Socket {
+			status = http.StatusMethodNotAllowed
+		}
+		if a := s.call(t, who, "HEAD", path(r), ""); a.Code != status {
+			t.Errorf("HEAD %s answers %d, want %d", r.Path, a.Code, status)
+		}
 	}
 }
 

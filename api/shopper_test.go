@@ -134,12 +134,16 @@ func TestQueries(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	for _, c := range []struct{ query, wrong string }{
-		{"limit=0", "limit"}, {"limit=201", "limit"}, {"limit=-1", "limit"}, {"limit=%2B5", "limit"}, {"limit=5.0", "limit"},
+		{"limit=0", "limit"}, {"limit=201", "limit"}, {"limit=-1", "limit"}, {"limit=%2B5", "limit"},
+		{"limit=5.0", "limit"}, {"limit=05", "limit"},
 		{"limit=", "limit"}, {"limit=99999999999999999999", "limit"}, {"limit=1&limit=2", "limit"}, {"after=nonsense", "after"},
 		{"after=1&after=1", "after"},
 		{"item=0", "item"}, {"item=x", "item"}, {"item=", "item"}, {"item=1+OR+1%3D1", "item"},
 		{"buyer=", "buyer"}, {"buyer=" + strings.Repeat("x", 129), "buyer"}, {"status=won", "status"}, {"status=Paid", "status"},
-		{"no=", "no"}, {"from=yesterday", "from"}, {"to=2026-05-01", "to"}, {"from=1969-12-31T23:59:59Z", "from"},
+		{"no=", "no"}, {"from=yesterday", "from"}, {"to=2026-05-01", "to"}, {"to=2026-05-01T00:00:00%2B", "to"},
+		{"limit=%zz", "limit"}, {"limit=1;", "limit"}, {"item=%zz", "item"}, {"from=0000-01-01T00:00:00Z&to=9999-12-31T23:59:59Z", ""},
+		{"from=1970-01-01T00:00:00Z", ""}, {"from=2026-05-01t00:00:00.5z", ""},
+		{"unknown=%zz&a;b=1&%zz", ""},
 		{"limit=200&item=1&buyer=b&status=paid&no=x&from=2026-05-01T00:00:00Z&to=2026-05-01T00:00:00%2B08:00", ""},
 		{"Limit=0&unknown=1&unknown=2", ""},
 	} {
@@ -151,7 +155,16 @@ func TestQueries(t *testing.T) {
 		}
 	}
 	s.call(t, "b", "GET", "/api/v1/orders?limit=0&item=x", "").wantFields(t, "limit", "item")
-	s.call(t, "", "GET", "/api/v1/items?limit=%zz", "").want(t, http.StatusBadRequest, "malformed")
+	id := s.publish(t, lamp)
+	s.call(t, "b", "POST", "/api/v1/items/"+id+"/buy", "").want(t, http.StatusAccepted, "")
+	s.sell(t, id)
+	for query, want := range map[string]int{"from=0001-01-01T00:00:00Z": 1, "from=1970-01-01T00:00:00Z": 1,
+		"to=0001-01-01T00:00:00Z": 0, "to=1970-01-01T00:00:00Z": 0, "to=9999-12-31T23:59:59Z": 1} {
+		a := s.call(t, "admin", "GET", "/api/v1/admin/orders?"+query, "")
+		if orders, _ := a.json["orders"].([]any); len(orders) != want {
+			t.Errorf("%s finds %d orders, want %d: %s", query, len(orders), want, a.Body)
+		}
+	}
 }
 
 func TestHealth(t *testing.T) {

@@ -12,6 +12,8 @@
 //	Epoch     one unbroken life of an item's queue; numbers are unique within it
 //	Gate      the part of an item that says whether a click may join: stock left, window, pause, close
 //	Mirror    the copy of the gate that the queue keeps
+//	Mark      what the queue remembers of a buyer: the ticket that is undecided, or that has won
+//	Journal   the SQL table in which the local queue keeps what it has accepted
 //	Verdict   the one final answer to a ticket
 //	Decision  one batch of verdicts, committed in SQL together with its orders
 //	Order     the SQL row of a ticket that won

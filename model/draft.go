@@ -32,7 +32,7 @@ func (d Draft) Item(now Instant, knownCurrency func(string) bool) (Item, error) 
 			bad[name] = "is required"
 		}
 	}
-	item := Item{PerBuyerLimit: 1, PayWithin: DefaultPay, StartsAt: now, Epoch: 1, Version: 1, CreatedAt: now, UpdatedAt: now}
+	item := Item{PerBuyerLimit: 1, PayWithin: DefaultPayWithin, StartsAt: now, Epoch: 1, Version: 1, CreatedAt: now, UpdatedAt: now}
 	d.onto(&item)
 	if d.Stock != nil {
 		item.Stock, item.Available = *d.Stock, *d.Stock

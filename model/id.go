@@ -58,6 +58,15 @@ func NewIDs(node int, now func() time.Time) *IDs {
 	return &IDs{now: now, node: int64(node & MaxNode)}
 }
 
+// Skip has every further id be above id: one that an earlier process has handed out, perhaps by a clock that has been set
+// back since.
+func (g *IDs) Skip(id ID) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	tick := int64(id)>>(idNodeBits+idSeqBits)<<idSeqBits | int64(id)&(1<<idSeqBits-1)
+	g.last = max(g.last, tick)
+}
+
 // Next returns an id that this source has not returned before.
 func (g *IDs) Next() ID {
 	g.mu.Lock()

@@ -2,13 +2,13 @@ package model
 
 // Bounds of an item's fields.
 const (
-	MaxTitle       = 200    // characters
-	MaxDescription = 10_000 // characters
-	MaxImageURL    = 2_048  // bytes
-	MaxStock       = 10_000_000
-	MaxPerBuyer    = 1_000  // units
-	MaxPayWithin   = 86_400 // seconds
-	DefaultPay     = 900    // seconds
+	MaxTitle         = 200    // characters
+	MaxDescription   = 10_000 // characters
+	MaxImageURL      = 2_048  // bytes
+	MaxStock         = 10_000_000
+	MaxPerBuyer      = 1_000  // units
+	MaxPayWithin     = 86_400 // seconds
+	DefaultPayWithin = 900    // seconds
 )
 
 // Item is a product on sale, as SQL has it. Phase is computed, never stored.

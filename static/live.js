@@ -59,7 +59,7 @@ function show() {
   link("order-link", order && "/orders/" + order.no);
   link("ticket-link", !own && ticket && "/tickets/" + ticket.ticket);
   say(said || (again && status() !== "lost" ? text("live.rejoined") + " " : "") + text(says(phase), ticket?.ahead ?? 0),
-    said ? "said" : says(phase));
+    said || says(phase));
   count(phase);
 }
 

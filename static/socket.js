@@ -21,8 +21,12 @@ export class Feed {
   open() {
     if (this.#socket) return;
     clearTimeout(this.#timer);
-    const socket = new WebSocket(this.#url);
-    this.#socket = socket;
+    let socket;
+    try {
+      socket = this.#socket = new WebSocket(this.#url);
+    } catch {
+      return this.#down(); // a browser that forbids sockets
+    }
     socket.onmessage = (event) => {
       if (this.#socket !== socket) return;
       if (this.#tries >= 0) this.onUp();
@@ -35,8 +39,12 @@ export class Feed {
   #closed(socket) {
     if (this.#socket !== socket) return;
     this.#socket = null;
+    this.#down();
+  }
+
+  #down() {
     this.#tries++;
-    this.onDown(this.#tries);
+    this.onDown();
     this.#timer = setTimeout(() => this.open(), backoff(this.#tries));
   }
 

@@ -50,7 +50,7 @@ func (s *site) newItemView(c *gin.Context) itemFormView {
 func (s *site) showNewItem(c *gin.Context) error {
 	v := s.newItemView(c)
 	v.Form = form{texts: v.texts, Values: map[string]string{"currency": "CNY", "per_buyer_limit": "1",
-		"pay_within": strconv.Itoa(model.DefaultPay), "time_zone": "UTC"}}
+		"pay_within": strconv.Itoa(model.DefaultPayWithin), "time_zone": "UTC"}}
 	return s.render(c, http.StatusOK, "new.html", v)
 }
 

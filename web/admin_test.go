@@ -90,8 +90,11 @@ func TestEditByForm(t *testing.T) {
 		`name="version" value="2"`)
 	theirs.Set("version", "2")
 	theirs.Set("price", "nothing")
-	r.post(path, theirs).want(t, http.StatusUnprocessableEntity, `value="Green tea pot"`, `value="nothing"`, `name="version" value="2"`)
+	theirs.Set("starts_at", "")
+	r.post(path, theirs).want(t, http.StatusUnprocessableEntity, `value="Green tea pot"`, `value="nothing"`, `name="version" value="2"`,
+		`href="#price"`, `href="#starts_at"`)
 	theirs.Set("price", "5")
+	theirs.Set("starts_at", good().Get("starts_at"))
 	r.post(path, theirs).want(t, http.StatusSeeOther)
 	r.get(path).want(t, http.StatusOK, `value="Green tea pot"`, `value="5.00"`)
 }
@@ -102,7 +105,7 @@ func TestEditOfAStartedSale(t *testing.T) {
 	item := s.item("Lamp", 5)
 	r := s.admin()
 	path := "/admin/items/" + item.ID.String()
-	r.get(path).want(t, http.StatusOK, "readonly")
+	r.get(path).want(t, http.StatusOK, "readonly", "Fixed, because the sale has started.")
 	form := url.Values{"version": {"1"}, "title": {"Lamp II"}, "price": {"19.90"}, "currency": {"CNY"},
 		"per_buyer_limit": {"2"}, "pay_within": {"900"}, "time_zone": {"Asia/Shanghai"},
 		"starts_at": {item.StartsAt.Time().In(time.FixedZone("", 8*3600)).Format("2006-01-02T15:04:05")}}

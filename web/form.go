@@ -59,7 +59,10 @@ type field struct {
 func (f form) Field(name string) field {
 	v := field{Name: name, Label: f.T("field." + name), Value: f.Values[name], Error: f.Errors[name],
 		Present: f.Present[name], Fixed: f.Fixed[name], First: name == f.firstWrong()}
-	if hint := "field." + name + ".hint"; f.has(hint) {
+	switch hint := "field." + name + ".hint"; {
+	case v.Fixed:
+		v.Hint = f.T("field.fixed")
+	case f.has(hint):
 		v.Hint = f.T(hint)
 	}
 	return v
@@ -122,7 +125,10 @@ func (f form) draft(present *sale.AdminItemView) model.Draft {
 	}
 	d.StartsAt, d.EndsAt = f.instant("starts_at", zone, startsAt), f.instant("ends_at", zone, endsAt)
 	if d.StartsAt != nil && *d.StartsAt == 0 {
-		d.StartsAt = nil
+		d.StartsAt = nil // a new item starts when it is published
+		if present != nil {
+			f.Errors["starts_at"] = f.T("form.required")
+		}
 	}
 	return d
 }

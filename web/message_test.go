@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"seckill/api/sale"
 	"seckill/model"
 	"seckill/templates"
 )
@@ -105,7 +106,7 @@ func TestEveryKeyIsThereAndUsed(t *testing.T) {
 	}
 }
 
-// TestEveryReasonHasAText breaks the rules of package model one by one.
+// TestEveryReasonHasAText breaks the rules of package model, and those of a stock change, one by one.
 func TestEveryReasonHasAText(t *testing.T) {
 	t.Parallel()
 	c, err := newCatalogue(templates.Files)
@@ -115,12 +116,16 @@ func TestEveryReasonHasAText(t *testing.T) {
 	texts := c.in("en")
 	empty, control, long, address := "", "a\x07", strings.Repeat("x", model.MaxDescription+1), "/"+strings.Repeat("x", 3000)
 	bad, minus, early, word := "\xff", int64(-1), model.Instant(1), "ftp://x"
+	told := []map[string]string{sale.WrongStock(0, long)}
 	for _, d := range []model.Draft{
 		{}, {Title: &empty, Amount: &minus, Currency: &bad, Stock: &minus}, {Title: &control}, {Title: &long},
 		{Description: &bad}, {ImageURL: &address}, {ImageURL: &word}, {EndsAt: &early},
 	} {
 		_, err := d.Item(1000, func(string) bool { return false })
-		for field, reason := range fieldsOf(err) {
+		told = append(told, fieldsOf(err))
+	}
+	for _, reasons := range told {
+		for field, reason := range reasons {
 			if key := "reason." + numbers.ReplaceAllString(reason, "#"); !texts.has(key) {
 				t.Errorf("%s: no text for %q", field, key)
 			}

@@ -72,7 +72,13 @@ func (s *site) sameOrigin(c *gin.Context) {
 	}
 }
 
-func limitBody(c *gin.Context) {
+// limitBody refuses a body that is said to be too large, and cuts off one that turns out to be.
+func (s *site) limitBody(c *gin.Context) {
+	if c.Request.ContentLength > maxBody {
+		s.fail(c, &model.Error{Code: model.CodeTooLarge, Message: "The body is larger than 64 KiB."})
+		c.Abort()
+		return
+	}
 	c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, maxBody)
 }
 
@@ -87,7 +93,7 @@ func (s *site) wrongMethod(c *gin.Context) {
 // fail answers an error as a problem below /api/, else as a page.
 func (s *site) fail(c *gin.Context, err error) {
 	if strings.HasPrefix(c.Request.URL.Path, "/api/") {
-		api.Problem(c, err)
+		api.Problem(c, s.log, err)
 		return
 	}
 	s.failPage(c, err)

@@ -23,9 +23,6 @@ type itemsView struct {
 
 // showItems is the list of sales.
 func (s *site) showItems(c *gin.Context) error {
-	if _, err := s.reader(c); err != nil {
-		return err
-	}
 	page, err := s.desk.Items(c.Request.Context(), c.Query("after"), pageSize)
 	if err != nil {
 		return err
@@ -218,6 +215,16 @@ func (s *site) showTicket(c *gin.Context) error {
 		v.Reload = 1
 	}
 	return s.render(c, http.StatusOK, "item.html", v)
+}
+
+// read makes a handler of a page that everybody may open: where buyers are guests, whoever opens it becomes one.
+func (s *site) read(h handler) handler {
+	return func(c *gin.Context) error {
+		if _, err := s.reader(c); err != nil {
+			return err
+		}
+		return h(c)
+	}
 }
 
 // reader is the buyer who reads an open page: where buyers are guests everybody becomes one, elsewhere it is empty for

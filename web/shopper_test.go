@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -72,6 +73,11 @@ func TestRefusedClicks(t *testing.T) {
 			`id="quantity-error"`, `aria-invalid="true"`, `value="`+quantity+`"`)
 	}
 	s.reader().post("/items/1/buy", url.Values{}).want(t, http.StatusNotFound)
+	single := s.item("One each", 5)
+	_, err := s.desk.Edit(context.Background(), single.ID, single.Version, model.Draft{PerBuyerLimit: new(int64(1))})
+	must(t, err)
+	s.reader().post("/items/"+single.ID.String()+"/buy", url.Values{"quantity": {"2"}}).want(t, http.StatusUnprocessableEntity,
+		`id="quantity-error">must be`, `<button id="buy" type="submit" aria-describedby="quantity-error"`)
 	if _, err := s.desk.Pause(context.Background(), item.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -82,6 +88,26 @@ func TestRefusedClicks(t *testing.T) {
 	s.reader().post(buy, url.Values{}).want(t, http.StatusConflict, "has ended", `data-phase="ended"`)
 	if queued := queuedOf(t, s, item.ID); queued != 0 {
 		t.Errorf("%d refused clicks are in line", queued)
+	}
+}
+
+func TestPagesMakeAGuest(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, api.ModeGuest)
+	item := s.item("Lamp", 5)
+	buyers := func(a answer) int {
+		return len(slices.DeleteFunc(a.Cookies(), func(c *http.Cookie) bool { return c.Name != "seckill_buyer" }))
+	}
+	for _, path := range []string{"/", "/items/" + item.ID.String(), "/orders", "/orders/x", "/tickets/x", "/login", "/admin"} {
+		r := s.reader()
+		if first, second := buyers(r.get(path)), buyers(r.get(path)); first != 1 || second != 0 {
+			t.Errorf("%s gave %d cookies, then %d", path, first, second)
+		}
+	}
+	for _, path := range []string{"/static/seckill.css", "/favicon.ico", "/healthz", "/api/v1/items"} {
+		if n := buyers(s.reader().get(path)); n != 0 {
+			t.Errorf("%s gave %d cookies", path, n)
+		}
 	}
 }
 

@@ -89,7 +89,4 @@ func (a *assets) serve(c *gin.Context) {
 }
 
 // favicon is for browsers that ask for the old name.
-func favicon(c *gin.Context) error {
-	c.Redirect(http.StatusMovedPermanently, "/static/logo.svg")
-	return nil
-}
+func favicon(c *gin.Context) { c.Redirect(http.StatusMovedPermanently, "/static/logo.svg") }

@@ -33,12 +33,10 @@ func New(opt Options) (http.Handler, error) {
 	}
 	gin.SetMode(gin.ReleaseMode)
 	engine := gin.New()
-	engine.HandleMethodNotAllowed = true
-	engine.RedirectTrailingSlash = false
 	if err := engine.SetTrustedProxies(nil); err != nil {
 		return nil, fmt.Errorf("trust no proxies: %w", err)
 	}
-	engine.Use(api.RequestID, s.accessLog, s.recoverPanic, securityHeaders, s.sameOrigin, limitBody)
+	engine.Use(api.RequestID, s.accessLog, s.recoverPanic, securityHeaders, s.sameOrigin, s.limitBody)
 	api.Mount(engine, opt.API)
 	engine.NoRoute(s.unknown)
 	engine.NoMethod(s.wrongMethod)
@@ -91,13 +89,14 @@ func originOf(base string) (string, error) {
 
 func (s *site) mount(engine *gin.Engine) {
 	get := func(path string, h handler) {
-		engine.GET(path, s.page(h))
-		engine.HEAD(path, s.page(h))
+		engine.GET(path, s.page(s.read(h)))
+		engine.HEAD(path, s.page(s.read(h)))
 	}
 	post := func(path string, h handler) { engine.POST(path, s.page(h)) }
 	engine.GET("/static/*path", s.assets.serve)
 	engine.HEAD("/static/*path", s.assets.serve)
-	get("/favicon.ico", favicon)
+	engine.GET("/favicon.ico", favicon)
+	engine.HEAD("/favicon.ico", favicon)
 
 	get("/", s.showItems)
 	get("/items/:id", s.showItem)

@@ -75,7 +75,13 @@ func TestOtherOriginsAreRefused(t *testing.T) {
 func TestLargeBodiesAreRefused(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, api.ModeGuest)
-	s.reader().post("/login", url.Values{"name": {strings.Repeat("x", 70_000)}}).want(t, http.StatusRequestEntityTooLarge)
+	large := url.Values{"name": {strings.Repeat("x", 70_000)}}
+	for _, path := range []string{"/login", "/logout", "/items/1/buy", "/admin/items/new", "/admin/items/1/pause"} {
+		s.reader().post(path, large).want(t, http.StatusRequestEntityTooLarge, "Too large")
+	}
+	if code := s.reader().post("/api/v1/items/1/buy", large).want(t, http.StatusRequestEntityTooLarge).code(t); code != "too_large" {
+		t.Errorf("code %q", code)
+	}
 }
 
 func TestStaticFiles(t *testing.T) {

@@ -23,14 +23,22 @@ type standing struct {
 	progress queue.Progress
 }
 
-// Adopt installs the queue of every item that is not over. Call it before the first click; Run calls it again.
+// Adopt installs the queue of every item that is not over. Call it before the first click; Run calls it again. An item
+// that can not be installed, because its rows are damaged, is logged and keeps no other from being sold; an error means
+// that the items could not be read, or that ctx has ended.
 func (s *Sellers) Adopt(ctx context.Context) error {
 	now, err := s.queue.Now(ctx)
 	if err != nil {
 		return fmt.Errorf("gate's clock: %w", err)
 	}
-	_, err = s.adopt(ctx, now)
-	return err
+	kept, err := s.adopt(ctx, now)
+	switch {
+	case kept == nil || ctx.Err() != nil:
+		return err
+	case err != nil:
+		s.log.Error("items not adopted, will try again", "error", err)
+	}
+	return nil
 }
 
 // runOnce is one sweep: what is missing is installed, what is behind is brought up to date, each item that needs a
@@ -47,14 +55,14 @@ func (s *Sellers) runOnce(ctx context.Context) (err error) {
 	for _, st := range kept {
 		s.staff(ctx, st, now)
 	}
-	if err != nil {
+	if kept == nil {
 		return err
 	}
-	return s.clear(bounded, kept)
+	return errors.Join(err, s.clear(bounded, kept))
 }
 
 // adopt makes the queue agree with SQL on every item that it has to keep at now. It returns those items even when
-// it could not do so for all of them.
+// it could not do so for all of them, and nil when it could not read them.
 func (s *Sellers) adopt(ctx context.Context, now model.Instant) ([]standing, error) {
 	kept, err := s.kept(ctx, now)
 	if err != nil {

@@ -64,6 +64,10 @@ func (d *Desk) AdminItems(ctx context.Context, after string, limit int) (Page[Ad
 // Edit changes the given fields of the item if version is the present one; see model.Draft.Edit and
 // store.EditItem for the errors. As every call below it returns only when the queue obeys, or model.ErrUnavailable.
 func (d *Desk) Edit(ctx context.Context, id model.ID, version int64, draft model.Draft) (AdminItemView, error) {
+	// Of no item in particular: what is wrong by itself is told before anything is looked up.
+	if _, err := draft.Edit(model.Item{}, 0, KnownCurrency); errors.Is(err, model.Invalid(nil)) {
+		return AdminItemView{}, err
+	}
 	item, err := d.store.EditItem(ctx, id, version, func(item model.Item) (model.Item, error) {
 		// Read under the row lock: the sale may have started while the edit waited for it.
 		now, err := d.Now(ctx)

@@ -90,7 +90,7 @@ func (d *Desk) shown(doing string, err error) error {
 	}
 	now, last := d.now().Unix(), d.complained.Load()
 	if now != last && !errors.Is(err, context.Canceled) && d.complained.CompareAndSwap(last, now) {
-		d.log.Warn("no answer", "doing", doing, "err", err)
+		d.log.Warn("no answer", "doing", doing, "error", err)
 	}
 	return err
 }

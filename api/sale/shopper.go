@@ -72,7 +72,7 @@ func (d *Desk) Buy(ctx context.Context, item model.ID, buyer model.Buyer, quanti
 		if !a.Marked {
 			return d.view(a.Ticket, StatusQueued, a.Ahead, a.At), nil
 		}
-		if err := d.live(ctx, item, buyer); err != nil {
+		if err := d.refuseHolder(ctx, item, buyer); err != nil {
 			return TicketView{}, err
 		}
 		if err := d.queue.Unmark(ctx, a.Ticket); err != nil {
@@ -86,8 +86,8 @@ func wrongQuantity(most int) error {
 	return model.Invalid(map[string]string{"quantity": fmt.Sprintf("must be 1 to %d", most)})
 }
 
-// live is model.AlreadyBought if the buyer has a live order of the item, nil if not.
-func (d *Desk) live(ctx context.Context, item model.ID, buyer model.Buyer) error {
+// refuseHolder is model.AlreadyBought if the buyer has a live order of the item, nil if not.
+func (d *Desk) refuseHolder(ctx context.Context, item model.ID, buyer model.Buyer) error {
 	o, err := d.store.BuyerOrder(ctx, item, buyer)
 	switch {
 	case errors.Is(err, model.ErrNotFound):
@@ -109,7 +109,7 @@ func (d *Desk) notInstalled(ctx context.Context, item model.ID, buyer model.Buye
 	case !gone:
 		return d.shown("join", queue.ErrMissing)
 	}
-	if err := d.live(ctx, item, buyer); err != nil {
+	if err := d.refuseHolder(ctx, item, buyer); err != nil {
 		return err
 	}
 	return model.ErrEnded

@@ -85,7 +85,7 @@ func verdictFrame(t sale.TicketView) frame {
 	}{"verdict", t})
 }
 
-// encode makes a text frame of v, whose parts all have a JSON form.
+// encode makes a text frame of v, which has a JSON form: neither step can fail for the messages above.
 func encode(v any) frame {
 	b, err := json.Marshal(v)
 	if err != nil {

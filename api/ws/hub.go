@@ -49,8 +49,8 @@ type Hub struct {
 
 	mu      sync.Mutex // before the lock of a room
 	running bool
-	open    int // sockets, also those in their handshake
-	sockets map[*socket]struct{}
+	open    int                  // sockets, also those in their handshake
+	sockets map[*socket]struct{} // until their goroutines have ended
 	rooms   map[model.ID]*room
 	ended   sync.WaitGroup // sockets and rooms
 }
@@ -156,18 +156,23 @@ func (h *Hub) serve(ctx context.Context, s *socket, item model.ID) {
 	s.cancel = cancel
 	r := h.enter(s, item)
 	if r == nil {
-		_ = s.conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseGoingAway, ""), time.Now().Add(closeWait))
+		bye := websocket.FormatCloseMessage(websocket.CloseGoingAway, "")
+		_ = s.conn.WriteControl(websocket.CloseMessage, bye, time.Now().Add(closeWait))
 		return
 	}
+	defer h.forget(s)
 	go s.writeAll()
 	if st, err := h.state(ctx, item, s.buyer); err != nil {
-		h.log.Warn("socket state not read", slog.String("item", item.String()), slog.Any("error", err))
+		if ctx.Err() != context.Canceled { // else it was dropped meanwhile
+			h.log.Warn("socket state not read", slog.String("item", item.String()), slog.Any("error", err))
+		}
 		r.drop(s, websocket.CloseTryAgainLater)
 	} else {
 		r.admit(s, st)
 	}
 	code := s.readAll()
 	h.leave(s, r, code)
+	s.unblock()
 	<-s.written
 	if code != websocket.CloseNormalClosure { // the client's breach
 		s.linger()
@@ -193,16 +198,22 @@ func (h *Hub) enter(s *socket, item model.ID) *room {
 	return r
 }
 
-// leave forgets s, and its room with the last socket.
+// leave takes s out of its room, and ends the room with its last socket.
 func (h *Hub) leave(s *socket, r *room, code int) {
 	r.drop(s, code)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	delete(h.sockets, s)
 	if h.rooms[r.item] == r && r.empty() {
 		delete(h.rooms, r.item)
 		r.cancel()
 	}
+}
+
+// forget ends the hub's hold on a socket that has ended.
+func (h *Hub) forget(s *socket) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.sockets, s)
 }
 
 // state reads what a page needs to start. How far the queue is comes before the buyer's ticket: a ticket that is queued

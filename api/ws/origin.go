@@ -14,7 +14,7 @@ func sameOrigin(r *http.Request, base *url.URL) bool {
 		return true
 	}
 	origin, err := url.Parse(origins[0])
-	if err != nil || len(origins) > 1 || origin.Host == "" {
+	if err != nil || len(origins) > 1 || origin.Host == "" || origins[0] != origin.Scheme+"://"+origin.Host {
 		return false
 	}
 	if strings.EqualFold(origin.Host, r.Host) {

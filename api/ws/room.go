@@ -93,7 +93,7 @@ func (r *room) admit(s *socket, st state) {
 	if r.heard.epoch == 0 {
 		r.heard = s.seen
 	}
-	if r.sentAs != nil && s.seen.before(servedOf(r.sent)) {
+	if r.sentAs != nil && !servedOf(r.sent).before(s.seen) && shown(r.sent) != shown(st.progress) {
 		r.sendProgress(s)
 	}
 	if s.held != nil {
@@ -108,7 +108,7 @@ func (r *room) compare(st state) {
 	case r.view.ID == 0:
 		r.view, r.readAt, r.version = st.item, st.readAt, st.progress.Version
 		if r.sentAs == nil {
-			r.sent = st.progress
+			r.sent, r.sentAs = st.progress, progressFrame(st.progress)
 		}
 	case differs(r.view, st.item):
 		r.stale, r.resend = true, true

@@ -49,6 +49,8 @@ func TestOriginTable(t *testing.T) {
 		"http://here:8081":           false,
 		"http://here:8080.evil.test": false,
 		"http://here:8080@evil.test": false,
+		"http://evil.test@here:8080": false,
+		"http://here:8080/":          false,
 		"http://evil.test":           false,
 		"null":                       false,
 		"":                           false,

@@ -10,6 +10,7 @@ import (
 // TestBrowserFormErrors: a wrong form comes back with every reason beside its field, all that was typed still there,
 // the focus on the first wrong field, with and without scripts.
 func TestBrowserFormErrors(t *testing.T) {
+	t.Parallel()
 	b, p := newBrowser(t), startShop(t)
 	for _, scripts := range []bool{true, false} {
 		admin := b.person(p.url)
@@ -68,6 +69,7 @@ func (p *tab) mustExplain(id string) {
 // TestBrowserPages: every page, in each of its states, is accessible and fits a phone and a desktop, in the light and in
 // the dark.
 func TestBrowserPages(t *testing.T) {
+	t.Parallel()
 	b, p := newBrowser(t), startShop(t)
 	admin, shopper := b.person(p.url), b.person(p.url)
 	api := p.admin()
@@ -114,6 +116,7 @@ func TestBrowserPages(t *testing.T) {
 
 // TestBrowserKeyboard: the purchase works with nothing but the keyboard, and the focus can be seen.
 func TestBrowserKeyboard(t *testing.T) {
+	t.Parallel()
 	b, p := newBrowser(t), startShop(t)
 	id := p.admin().publish(nil).ID
 	shopper := b.person(p.url)

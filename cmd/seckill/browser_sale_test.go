@@ -57,6 +57,7 @@ func (p *tab) status(within time.Duration, status string) {
 // TestBrowserSale: an admin publishes through the form; a shopper watches the countdown, buys at zero, and has the
 // verdict without touching the page, again after a reload, in a second tab, among the orders, and on another device.
 func TestBrowserSale(t *testing.T) {
+	t.Parallel()
 	b, p := newBrowser(t), startShop(t)
 	admin, shopper := b.person(p.url), b.person(p.url)
 	admin.logIn()
@@ -114,6 +115,7 @@ func TestBrowserSale(t *testing.T) {
 
 // TestBrowserWithoutScripts: the whole purchase works without scripts, by forms and a page that refreshes itself.
 func TestBrowserWithoutScripts(t *testing.T) {
+	t.Parallel()
 	b, p := newBrowser(t), startShop(t)
 	admin, shopper := b.person(p.url), b.person(p.url)
 	admin.noScripts()
@@ -146,6 +148,7 @@ func TestBrowserWithoutScripts(t *testing.T) {
 // TestBrowserWaits: a shopper in a paused line sees their place, loses the connection, and has the verdict when it is
 // back, in every tab, without touching a page.
 func TestBrowserWaits(t *testing.T) {
+	t.Parallel()
 	b, p := newBrowser(t), startShop(t)
 	wire := newWire(t, p.url)
 	shopper := b.person(wire.url)

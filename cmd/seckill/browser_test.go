@@ -30,6 +30,9 @@ type browser struct {
 // newBrowser starts Chromium. Without one the test is skipped, but in CI it fails.
 func newBrowser(t *testing.T) *browser {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("runs the built program")
+	}
 	path, err := exec.LookPath("chromium")
 	if err != nil {
 		if os.Getenv("CI") != "" {

@@ -3,11 +3,13 @@ package main_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
+	"sync"
 	"testing"
 	"time"
 )
@@ -181,17 +183,53 @@ func (c *client) tryBuy(itemID string, quantity int) (answer, error) {
 // verdict asks for a ticket until it is decided.
 func (c *client) verdict(publicTicket string, within time.Duration) ticket {
 	c.t.Helper()
-	var t ticket
-	eventually(c.t, within, "the ticket "+publicTicket+" is decided", func() bool {
-		a, err := c.try("GET", "/api/v1/tickets/"+publicTicket, "", "")
+	t, err := c.await(publicTicket, within)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return t
+}
+
+// await asks for a ticket until it is decided. Any goroutine may call it.
+func (c *client) await(publicTicket string, within time.Duration) (t ticket, err error) {
+	decided := ask(within, func() bool {
+		var a answer
+		a, err = c.try("GET", "/api/v1/tickets/"+publicTicket, "", "")
 		if err != nil || a.status == http.StatusServiceUnavailable {
 			return false
 		}
-		a.want(c.t, http.StatusOK)
-		t = decode[ticket](c.t, a)
+		if a.status != http.StatusOK {
+			err = fmt.Errorf("ticket %s: %d %.300s", publicTicket, a.status, a.body)
+			return true
+		}
+		err = json.Unmarshal(a.body, &t)
 		return t.Status != "queued"
 	})
-	return t
+	if !decided {
+		return t, fmt.Errorf("ticket %s is not decided after %s: status %q, %v", publicTicket, within, t.Status, err)
+	}
+	return t, err
+}
+
+// verdicts is the decided ticket of every accepted click, each asked for by its own buyer.
+func (p *program) verdicts(log []click) []ticket {
+	p.t.Helper()
+	tr := crowd(p.t)
+	const together = 16
+	all, errs := make([]ticket, len(log)), make([]error, together)
+	var askers sync.WaitGroup
+	for first := range together {
+		askers.Go(func() {
+			for n := first; n < len(log) && errs[first] == nil; n += together {
+				all[n], errs[first] = p.buyer(tr, log[n].buyer).await(log[n].ticket.Ticket, 20*time.Second)
+			}
+		})
+	}
+	askers.Wait()
+	if err := errors.Join(errs...); err != nil {
+		p.t.Fatal(err)
+	}
+	return all
 }
 
 // publish puts an item on sale that is open now and sells one unit to a buyer, but for fields.

@@ -21,7 +21,8 @@ func demo(ctx context.Context, db *store.Store) error {
 	if len(items) > 0 {
 		return nil
 	}
-	item, err := demoDraft(model.InstantOf(time.Now())).Item(model.InstantOf(time.Now()), func(string) bool { return true })
+	now := model.InstantOf(time.Now())
+	item, err := demoDraft(now).Item(now, func(string) bool { return true })
 	if err != nil {
 		return fmt.Errorf("demo item: %w", err)
 	}
@@ -34,6 +35,7 @@ func demoDraft(now model.Instant) model.Draft {
 	return model.Draft{
 		Title:       new("Mechanical keyboard, 87 keys (demo)"),
 		Description: new("Hot-swappable switches, white backlight. A demo item: it opens a minute after the first start."),
+		ImageURL:    new("/static/demo.svg"),
 		Amount:      new(int64(19_900)), Currency: new("CNY"),
 		Stock: new(int64(100)), StartsAt: &opens,
 	}

@@ -110,25 +110,27 @@ func TestHerd(t *testing.T) {
 	mustBeWithin(t, log, time.Second)
 	mustBeInTurn(t, log)
 
-	tr := crowd(t)
 	winners, losers := map[int64]string{}, 0
+	var accepted []click
 	for _, line := range log {
-		if line.answer.status == http.StatusConflict {
-			line.answer.wantCode(t, http.StatusConflict, "sold_out")
-			losers++
+		if line.answer.status == http.StatusAccepted {
+			accepted = append(accepted, line)
 			continue
 		}
-		line.answer.want(t, http.StatusAccepted)
-		switch got := p.buyer(tr, line.buyer).verdict(line.ticket.Ticket, 20*time.Second); got.Status {
+		line.answer.wantCode(t, http.StatusConflict, "sold_out")
+		losers++
+	}
+	for n, got := range p.verdicts(accepted) {
+		switch got.Status {
 		case "won":
-			winners[line.ticket.Seq] = line.buyer
+			winners[got.Seq] = accepted[n].buyer
 			if got.Order == nil || got.Order.Quantity != 1 || got.Order.Amount.Amount != 1990 {
-				t.Errorf("%s won with the order %+v", line.buyer, got.Order)
+				t.Errorf("%s won with the order %+v", accepted[n].buyer, got.Order)
 			}
 		case "sold_out":
 			losers++
 		default:
-			t.Errorf("%s was told %q", line.buyer, got.Status)
+			t.Errorf("%s was told %q", accepted[n].buyer, got.Status)
 		}
 	}
 	if len(winners) != 100 || losers != 1900 {

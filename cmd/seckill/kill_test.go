@@ -17,34 +17,30 @@ const (
 	leastUndecided = 100
 )
 
-// accepted is a ticket that a buyer has been given, and the first final word on it.
-type accepted struct {
-	click
-	verdict string
-}
-
 // TestKill kills the program over and over at random moments of a sale, each time with at least a hundred tickets
 // accepted and undecided, and starts it again on the same data: every ticket ends in one verdict, first come, first
 // served, and it never changes again.
 func TestKill(t *testing.T) {
+	t.Parallel()
 	p := start(t)
-	var all []*accepted
+	var held []click
+	var told []ticket
 	for round, attempt := 0, 0; round < rounds; attempt++ {
 		if attempt == 5*rounds {
 			t.Fatalf("only %d of %d kills left %d tickets undecided", round, attempt, leastUndecided)
 		}
-		itemID, held := p.killDuring(attempt)
-		undecided := p.undecided(itemID, held)
+		itemID, log := p.killDuring(attempt)
+		undecided := p.undecided(itemID, log)
 		p.launch()
-		all = append(all, p.settleRound(itemID, held)...)
-		t.Logf("kill %d: %d tickets accepted, %d undecided", attempt+1, len(held), undecided)
+		held, told = append(held, log...), append(told, p.settleRound(itemID, log)...)
+		t.Logf("kill %d: %d tickets accepted, %d undecided", attempt+1, len(log), undecided)
 		if undecided >= leastUndecided {
 			round++
 		}
 	}
-	for _, a := range all {
-		if again := p.buyer(nil, a.buyer).verdict(a.ticket.Ticket, 10*time.Second); again.Status != a.verdict {
-			t.Errorf("%s was told %q, and later %q", a.buyer, a.verdict, again.Status)
+	for n, again := range p.verdicts(held) {
+		if again.Status != told[n].Status {
+			t.Errorf("%s was told %q, and later %q", held[n].buyer, told[n].Status, again.Status)
 		}
 	}
 	p.mustHold()
@@ -58,8 +54,8 @@ func (p *program) killDuring(attempt int) (itemID string, held []click) {
 	switch attempt % 3 {
 	case 0:
 		itemID = p.admin().publish(map[string]any{"stock": 700}).ID
-		log, accepted := p.rush(itemID, 1500)
-		after := leastUndecided + rand.IntN(900)
+		log, accepted := p.rush(itemID, 900)
+		after := leastUndecided + rand.IntN(600)
 		for range after {
 			if _, ok := <-accepted; !ok {
 				break
@@ -116,8 +112,8 @@ func (p *program) holdLine(least int64) (itemID string, held []click) {
 	admin := p.admin()
 	for range 20 {
 		itemID = admin.publish(map[string]any{"stock": 700}).ID
-		log, accepted := p.rush(itemID, 1000)
-		for range 1 + rand.IntN(400) {
+		log, accepted := p.rush(itemID, 700)
+		for range 1 + rand.IntN(300) {
 			<-accepted
 		}
 		admin.act(itemID, "pause")
@@ -145,43 +141,41 @@ func (p *program) undecided(itemID string, held []click) int {
 	return n
 }
 
-// settleRound waits for every accepted ticket's verdict after the restart and checks them against each other and SQL.
-func (p *program) settleRound(itemID string, held []click) []*accepted {
+// settleRound waits for every accepted ticket's verdict after a restart and checks them against each other and SQL.
+func (p *program) settleRound(itemID string, held []click) []ticket {
 	t := p.t
 	t.Helper()
-	if admin := p.admin(); admin.item(itemID).Phase == "paused" {
+	admin := p.admin()
+	if admin.item(itemID).Phase == "paused" {
 		admin.act(itemID, "resume")
 	}
-	tr := crowd(t)
-	var all []*accepted
+	told := p.verdicts(held)
 	numbers := map[int64]string{}
 	lastWon, firstLost := int64(0), int64(1<<62)
-	for _, line := range held {
-		got := p.buyer(tr, line.buyer).verdict(line.ticket.Ticket, 20*time.Second)
-		all = append(all, &accepted{line, got.Status})
-		if other, twice := numbers[line.ticket.Seq]; twice {
-			t.Errorf("number %d was given to %s and %s", line.ticket.Seq, other, line.buyer)
+	for n, got := range told {
+		if other, twice := numbers[got.Seq]; twice || got.Seq != held[n].ticket.Seq {
+			t.Errorf("number %d was given to %s and %s", got.Seq, other, held[n].buyer)
 		}
-		numbers[line.ticket.Seq] = line.buyer
+		numbers[got.Seq] = held[n].buyer
 		switch got.Status {
 		case "won":
 			lastWon = max(lastWon, got.Seq)
 		case "sold_out":
 			firstLost = min(firstLost, got.Seq)
 		default:
-			t.Errorf("%s was told %q", line.buyer, got.Status)
+			t.Errorf("%s was told %q", held[n].buyer, got.Status)
 		}
 	}
 	if lastWon > firstLost {
 		t.Errorf("number %d won and number %d before it did not", lastWon, firstLost)
 	}
-	eventually(t, 20*time.Second, "the line is empty", func() bool { return p.admin().item(itemID).Queued == 0 })
-	p.matchOrders(itemID, all)
-	return all
+	eventually(t, 20*time.Second, "the line is empty", func() bool { return admin.item(itemID).Queued == 0 })
+	p.matchOrders(itemID, held, told)
+	return told
 }
 
 // matchOrders checks that a ticket has an order in SQL if and only if its buyer was told so.
-func (p *program) matchOrders(itemID string, all []*accepted) {
+func (p *program) matchOrders(itemID string, held []click, told []ticket) {
 	p.t.Helper()
 	db := p.database()
 	defer db.Close()
@@ -192,10 +186,10 @@ func (p *program) matchOrders(itemID string, all []*accepted) {
 		}
 		bySeq[row.seq] = row
 	}
-	for _, a := range all {
-		row, ordered := bySeq[a.ticket.Seq]
-		if ordered != (a.verdict == "won") || ordered && row.buyer != a.buyer {
-			p.t.Errorf("%s was told %q of number %d, SQL has %+v", a.buyer, a.verdict, a.ticket.Seq, row)
+	for n, got := range told {
+		row, ordered := bySeq[got.Seq]
+		if ordered != (got.Status == "won") || ordered && row.buyer != held[n].buyer {
+			p.t.Errorf("%s was told %q of number %d, SQL has %+v", held[n].buyer, got.Status, got.Seq, row)
 		}
 	}
 	if row := itemInSQL(p.t, db, itemID); row.available < 0 || row.stock != row.available+int64(len(bySeq)) {

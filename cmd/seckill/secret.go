@@ -16,8 +16,8 @@ import (
 // dataDir is the data directory and the database, locked for this process.
 type dataDir struct{ locks []*flock.Flock }
 
-// claim makes the data directory and locks it, so that a second process keeps out; a database that lies elsewhere is
-// locked beside it. The error is wrongSettings. The caller releases it.
+// claim makes the data directory and locks it, so that a second process keeps out, and locks the database beside its
+// file: it may be another's that has a data directory elsewhere. The error is wrongSettings. The caller releases it.
 func (p place) claim() (dataDir, error) {
 	var wrong wrongSettings
 	if err := os.MkdirAll(p.data, 0o700); err != nil {
@@ -26,14 +26,26 @@ func (p place) claim() (dataDir, error) {
 	}
 	var d dataDir
 	d.lock(&wrong, "data", p.data, filepath.Join(p.data, "lock"))
-	if filepath.Clean(filepath.Dir(p.database)) != filepath.Clean(p.data) {
-		d.lock(&wrong, "database", p.database, p.database+".lock")
+	if wrong == nil {
+		d.lock(&wrong, "database", p.database, realPath(p.database)+".lock")
 	}
 	if wrong != nil {
 		d.release()
 		return dataDir{}, wrong
 	}
 	return d, nil
+}
+
+// realPath is path without symbolic links; the file itself need not be there yet.
+func realPath(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+	if err != nil {
+		return path
+	}
+	return filepath.Join(dir, filepath.Base(path))
 }
 
 func (d *dataDir) lock(wrong *wrongSettings, flag, what, path string) {

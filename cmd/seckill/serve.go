@@ -17,7 +17,7 @@ const (
 	// stopTime is how long stopping may take in all.
 	stopTime = 9 * time.Second
 	// noticeTime is how long a program that was told to stop goes on, not ready, so that whoever asks sends no more.
-	noticeTime = 200 * time.Millisecond
+	noticeTime = 500 * time.Millisecond
 	// drainTime is how long requests under way may take to finish when the program stops.
 	drainTime = 2 * time.Second
 )
@@ -39,30 +39,20 @@ func (p program) serve(ctx context.Context, s settings) error {
 		}
 		s.secrets = [][]byte{made}
 	}
+	up := false
 	err = s.withStore(ctx, store.Options{Log: p.log()}, func(db *store.Store, fresh bool) error {
-		return p.serveFrom(ctx, s, db, fresh)
+		running, err := p.assemble(ctx, s, db, fresh)
+		if err != nil {
+			return err
+		}
+		up = true
+		fmt.Fprintln(p.stdout, "listening on", running.front.url)
+		return running.run(ctx)
 	})
-	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+	if !up && ctx.Err() != nil {
 		return nil // told to stop before it was up
 	}
 	return err
-}
-
-func (p program) serveFrom(ctx context.Context, s settings, db *store.Store, fresh bool) error {
-	if err := p.firstAdmin(ctx, db, s.adminPassword); err != nil {
-		return err
-	}
-	if s.demo == "true" || s.demo == "" && fresh {
-		if err := demo(ctx, db); err != nil {
-			return err
-		}
-	}
-	running, err := p.assemble(ctx, s, db)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintln(p.stdout, "listening on", running.front.url)
-	return running.run(ctx)
 }
 
 // server is the parts of a running program.
@@ -74,8 +64,17 @@ type server struct {
 	log     *slog.Logger
 }
 
-// assemble makes the parts and adopts the queues; when it returns, the address is taken and nothing is served yet.
-func (p program) assemble(ctx context.Context, s settings, db *store.Store) (*server, error) {
+// assemble puts into the database what a first start needs, makes the parts and adopts the queues; when it returns, the
+// address is taken and nothing is served yet.
+func (p program) assemble(ctx context.Context, s settings, db *store.Store, fresh bool) (*server, error) {
+	if err := p.firstAdmin(ctx, db, s.adminPassword); err != nil {
+		return nil, err
+	}
+	if s.demo == "true" || s.demo == "" && fresh {
+		if err := demo(ctx, db); err != nil {
+			return nil, err
+		}
+	}
 	log, metrics := p.log(), newMetrics()
 	q := queue.NewLocal(db, model.NewClock(time.Now), queue.LocalOptions{Limit: s.queueLimit})
 	sellers := worker.New(worker.Options{Store: db, Queue: q, Log: log, Metrics: metrics})

@@ -43,6 +43,9 @@ func (p program) userAdd(ctx context.Context, c cli) error {
 	}
 	return at.withStore(ctx, store.Options{Log: p.log(), Node: toolNode}, func(db *store.Store, _ bool) error {
 		_, err := db.CreateUser(ctx, newAdmin(name, hash))
+		if errors.Is(err, &model.Error{Code: model.CodeInvalid}) {
+			return fmt.Errorf("the name %q is taken", name)
+		}
 		return err
 	})
 }

@@ -64,11 +64,15 @@ func (s *state) absorb(groups []model.EntryGroup) {
 	}
 }
 
-// decode reads a line by its place; one whose number disagrees is unreadable too.
+// decode reads a line by its place; one whose number disagrees, or of an epoch that is still to come, is unreadable too.
 func (s *state) decode(seq int64, line []byte) model.Entry {
 	e := DecodeEntry(line)
-	if e.Err == nil && e.Seq != seq {
+	switch {
+	case e.Err != nil:
+	case e.Seq != seq:
 		e = unreadable("number %d in the place of %d", e.Seq, seq)
+	case e.Epoch > s.epoch:
+		e = unreadable("epoch %d in epoch %d", e.Epoch, s.epoch)
 	}
 	if e.Err != nil {
 		e.Epoch, e.Seq = s.epoch, seq

@@ -77,34 +77,21 @@ func (s *Store) decide(tx *gorm.DB, item model.Item, entries []model.Entry) (Out
 		return Outcome{}, err
 	}
 	out := Outcome{Verdicts: verdicts, Orders: c.Orders, Item: item}
-	var tickets []model.Decided
-	taken, failed := int64(0), int64(0)
-	for n, e := range entries {
-		if !fresh[n] {
-			continue
-		}
-		out.Fresh++
-		if verdicts[n] == model.Failed {
-			failed++
-		}
-		if e.Seq > 0 {
-			tickets = append(tickets, model.Decided{Seq: e.Seq, Verdict: verdicts[n], Quantity: e.Quantity, Buyer: hashOf(e)})
-		}
-	}
+	sum := addUp(entries, verdicts, fresh)
 	for _, order := range orders {
 		out.Orders[order.Seq] = order
-		taken += int64(order.Quantity)
+		sum.taken += int64(order.Quantity)
 	}
-	if out.Fresh == 0 {
+	if sum.fresh == 0 {
 		return out, nil
 	}
-	out.Item, err = takeUnits(tx, item, taken, failed, tickets)
-	if err != nil {
+	out.Fresh = sum.fresh
+	if out.Item, err = takeUnits(tx, item, sum); err != nil {
 		return Outcome{}, err
 	}
 	row := decisionRow{ItemID: item.ID, Epoch: item.Epoch, PerBuyerLimit: item.PerBuyerLimit, Available: item.Available,
 		Version: out.Item.Version, Closed: item.ClosedAt != 0, CreatedAt: now}
-	if err := insertDecision(tx, row, tickets); err != nil {
+	if err := insertDecision(tx, row, sum.tickets); err != nil {
 		return Outcome{}, err
 	}
 	if !s.dialect.journal {
@@ -113,23 +100,50 @@ func (s *Store) decide(tx *gorm.DB, item model.Item, entries []model.Entry) (Out
 	return out, forgetJournal(tx, item.ID, out.Item.Decided)
 }
 
+// tally is what a batch comes to.
+type tally struct {
+	fresh   int
+	failed  int64
+	taken   int64           // units
+	tickets []model.Decided // the fresh ones that have a number, rising
+}
+
+// addUp counts the fresh entries; the units are left to the caller.
+func addUp(entries []model.Entry, verdicts []model.Verdict, fresh []bool) tally {
+	var sum tally
+	for n, e := range entries {
+		if !fresh[n] {
+			continue
+		}
+		sum.fresh++
+		if verdicts[n] == model.Failed {
+			sum.failed++
+		}
+		if e.Seq > 0 {
+			sum.tickets = append(sum.tickets,
+				model.Decided{Seq: e.Seq, Verdict: verdicts[n], Quantity: e.Quantity, Buyer: hashOf(e)})
+		}
+	}
+	return sum
+}
+
 // takeUnits writes the item's side of a decision in one update, and is the row after it.
-func takeUnits(tx *gorm.DB, item model.Item, taken, failed int64, tickets []model.Decided) (model.Item, error) {
+func takeUnits(tx *gorm.DB, item model.Item, sum tally) (model.Item, error) {
 	set := changes{}
-	if len(tickets) > 0 {
-		item.Decided = max(item.Decided, tickets[len(tickets)-1].Seq)
+	if n := len(sum.tickets); n > 0 {
+		item.Decided = max(item.Decided, sum.tickets[n-1].Seq)
 		set["decided"] = item.Decided
 	}
-	if failed > 0 {
-		item.SetAside += failed
-		set["set_aside"] = gorm.Expr("set_aside + ?", failed)
+	if sum.failed > 0 {
+		item.SetAside += sum.failed
+		set["set_aside"] = gorm.Expr("set_aside + ?", sum.failed)
 	}
-	if taken == 0 {
+	if sum.taken == 0 {
 		return item, tx.Model(&itemRow{}).Where("id = ?", item.ID).UpdateColumns(map[string]any(set)).Error
 	}
-	item.Available -= taken
+	item.Available -= sum.taken
 	item.Version++
-	set["available"] = gorm.Expr("available - ?", taken)
+	set["available"] = gorm.Expr("available - ?", sum.taken)
 	return item, updateGate(tx, item.ID, set)
 }
 

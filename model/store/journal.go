@@ -15,6 +15,9 @@ import (
 // maxJournalGroup bounds the entries of one row of the journal, so that a damaged row can not ask for all memory.
 const maxJournalGroup = 1 << 16
 
+// maxSeq is the highest number that a ticket can have: a page's script still knows it from the next.
+const maxSeq = 1 << 53
+
 const appendJournal = "INSERT INTO journal (item_id, from_seq, to_seq, entries) VALUES (?, ?, ?, ?)"
 
 // errNoJournal is the answer of a database that several processes share: the local queue has one.
@@ -67,7 +70,8 @@ func (s *Store) journalInsert(ctx context.Context) (*sql.Stmt, error) {
 	return insert, nil
 }
 
-// LoadJournal implements queue.Journal. Only on SQLite.
+// LoadJournal implements queue.Journal. A row of impossible numbers is an error: what is decided is never taken back, so
+// it must not move the item's numbers. Only on SQLite.
 func (s *Store) LoadJournal(ctx context.Context, item model.ID) ([]model.EntryGroup, error) {
 	if !s.dialect.journal {
 		return nil, fmt.Errorf("journal of item %s: %w", item, errNoJournal)
@@ -80,7 +84,7 @@ func (s *Store) LoadJournal(ctx context.Context, item model.ID) ([]model.EntryGr
 	groups := make([]model.EntryGroup, len(rows))
 	for n, row := range rows {
 		size := row.ToSeq - row.FromSeq + 1
-		if size < 1 || size > maxJournalGroup {
+		if size < 1 || size > maxJournalGroup || row.ToSeq > maxSeq {
 			return nil, fmt.Errorf("journal of item %s: row of the numbers %d to %d", item, row.FromSeq, row.ToSeq)
 		}
 		groups[n] = model.EntryGroup{From: row.FromSeq, Lines: decodeGroup(row.Entries, int(size))}
@@ -149,24 +153,14 @@ func encodeGroup(lines [][]byte) []byte {
 func decodeGroup(b []byte, size int) [][]byte {
 	lines := make([][]byte, size)
 	for n := range lines {
-		line, rest, err := cutLine(b)
-		if err != nil {
+		length, used := binary.Uvarint(b)
+		if used <= 0 || length > uint64(len(b)-used) {
 			break
 		}
-		lines[n], b = line, rest
+		end := used + int(length)
+		lines[n], b = b[used:end:end], b[end:]
 	}
 	return lines
-}
-
-var errDamaged = errors.New("damaged group")
-
-func cutLine(b []byte) (line, rest []byte, err error) {
-	length, n := binary.Uvarint(b)
-	if n <= 0 || length > uint64(len(b)-n) {
-		return nil, nil, errDamaged
-	}
-	end := n + int(length)
-	return b[n:end:end], b[end:], nil
 }
 
 // journalRow is the row of table journal.

@@ -22,12 +22,12 @@ import (
 )
 
 // The patience with the server. A transaction never waits between its statements, so one that is idle for idleWriter is
-// of a process that is frozen or cut off: the server ends it, and its locks with it. Whoever wants those locks waits as
-// long, and tries again.
+// of a process that is frozen or cut off: the server ends it, and its locks with it. Whoever wants those locks tries
+// again, and has them before writeTime is over.
 const (
 	dialTimeout   = 2 * time.Second
-	idleWriter    = 5 * time.Second
-	lockWait      = 5 * time.Second
+	idleWriter    = 3 * time.Second
+	lockWait      = 2 * time.Second
 	writerReply   = lockWait + 5*time.Second
 	readerReply   = 30 * time.Second
 	longReply     = 10 * time.Minute // an audit of everything there is, a migration of a large table

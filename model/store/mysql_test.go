@@ -78,7 +78,7 @@ func TestMySQLConnectionsAreSetUpAsAsked(t *testing.T) {
 		{"writer", s.writer, "tx_isolation", "READ-COMMITTED"}, {"reader", s.reader, "tx_isolation", "REPEATABLE-READ"},
 		{"writer", s.writer, "time_zone", "+00:00"}, {"reader", s.reader, "time_zone", "+00:00"},
 		{"writer", s.writer, "sql_mode", "STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION"},
-		{"writer", s.writer, "wait_timeout", "5"}, {"writer", s.writer, "innodb_lock_wait_timeout", "5"},
+		{"writer", s.writer, "wait_timeout", "3"}, {"writer", s.writer, "innodb_lock_wait_timeout", "2"},
 		{"writer", s.writer, "autocommit", "1"}, {"writer", s.writer, "character_set_client", "utf8mb4"},
 		{"reader", s.reader, "character_set_results", "utf8mb4"},
 	} {

@@ -2,9 +2,7 @@ package store
 
 import (
 	"fmt"
-	"maps"
 	"math"
-	"slices"
 	"sort"
 
 	"gorm.io/gorm"
@@ -24,16 +22,17 @@ type itemLine struct {
 	to      int64           // the highest of all decisions
 	epoch   int64           // of the latest decision
 	version int64           // of the latest decision
-	reached map[int64]int64 // by epoch, the highest number of its decisions
-	gaps    []gap           // in the order of the decisions
+	epochs  []int64         // of the item's orders, rising
+	runs    []run           // of the decisions
 }
-
-// gap is numbers of an epoch that no decision of it reaches, without its bounds.
-type gap struct{ epoch, after, before int64 }
 
 // checkDecisions holds I4, I5, I7 and the second half of I2 for one item.
 func (a *audit) checkDecisions(tx *gorm.DB, item auditItem) error {
-	line := itemLine{audit: a, item: item, from: math.MinInt64, reached: map[int64]int64{}}
+	line := itemLine{audit: a, item: item, from: math.MinInt64}
+	err := tx.Raw("SELECT DISTINCT epoch FROM orders WHERE item_id = ? ORDER BY epoch", item.ID).Scan(&line.epochs).Error
+	if err != nil {
+		return fmt.Errorf("epochs of orders: %w", err)
+	}
 	for {
 		var page []decisionRow
 		err := tx.Where("item_id = ? AND from_seq > ?", item.ID, line.from).
@@ -45,12 +44,12 @@ func (a *audit) checkDecisions(tx *gorm.DB, item auditItem) error {
 			line.end()
 			return line.findStrays(tx)
 		}
-		orders, err := ordersOf(tx, page)
+		orders, err := line.ordersOf(tx, page)
 		if err != nil {
 			return fmt.Errorf("orders of decisions: %w", err)
 		}
 		for _, d := range page {
-			line.add(d, orders[d.Epoch])
+			line.add(d, orders)
 		}
 	}
 }
@@ -58,36 +57,31 @@ func (a *audit) checkDecisions(tx *gorm.DB, item auditItem) error {
 // auditOrder is what a decision tells of an order.
 type auditOrder struct {
 	No       string
+	Epoch    int64
 	Seq      int64
 	Quantity int
 	Buyer    model.Buyer
 }
 
-// ordersOf is the orders, of any status, from the first to the last number of the page, by epoch, rising.
-func ordersOf(tx *gorm.DB, page []decisionRow) (map[int64][]auditOrder, error) {
-	first, last := map[int64]int64{}, map[int64]int64{}
+// ordersOf is the orders, of any status, from the first to the last number of the page, rising. It names the epochs so
+// that the key of tickets leads there.
+func (l *itemLine) ordersOf(tx *gorm.DB, page []decisionRow) ([]auditOrder, error) {
+	if len(l.epochs) == 0 {
+		return nil, nil
+	}
+	last := page[0].ToSeq
 	for _, d := range page {
-		if _, ok := first[d.Epoch]; !ok {
-			first[d.Epoch] = d.FromSeq
-		}
-		last[d.Epoch] = max(last[d.Epoch], d.ToSeq)
+		last = max(last, d.ToSeq)
 	}
-	orders := map[int64][]auditOrder{}
-	for epoch, from := range first {
-		var found []auditOrder
-		err := tx.Raw(`
-			SELECT no, seq, quantity, buyer FROM orders
-			WHERE item_id = ? AND epoch = ? AND seq BETWEEN ? AND ? ORDER BY seq`,
-			page[0].ItemID, epoch, from, last[epoch]).Scan(&found).Error
-		if err != nil {
-			return nil, err
-		}
-		orders[epoch] = found
-	}
-	return orders, nil
+	var orders []auditOrder
+	err := tx.Raw(`
+		SELECT no, epoch, seq, quantity, buyer FROM orders
+		WHERE item_id = ? AND epoch IN ? AND seq BETWEEN ? AND ? ORDER BY seq, epoch`,
+		l.item.ID, l.epochs, page[0].FromSeq, last).Scan(&orders).Error
+	return orders, err
 }
 
-// add checks the next decision: against those before it, against the orders of its epoch, and by itself.
+// add checks the next decision: against those before it, against the orders of its numbers, and by itself.
 func (l *itemLine) add(d decisionRow, orders []auditOrder) {
 	l.follow(d)
 	tickets, err := model.DecodeTickets(d.FromSeq, d.Tickets)
@@ -114,53 +108,7 @@ func (l *itemLine) follow(d decisionRow) {
 	}
 	l.from, l.to = d.FromSeq, max(l.to, d.ToSeq)
 	l.epoch, l.version = d.Epoch, d.Version
-	l.reach(d)
-}
-
-// reach notes the numbers of the decision's epoch between those before it and its own.
-func (l *itemLine) reach(d decisionRow) {
-	last, seen := l.reached[d.Epoch]
-	if !seen {
-		last = math.MinInt64
-	}
-	if d.FromSeq > last+1 {
-		l.gaps = append(l.gaps, gap{d.Epoch, last, d.FromSeq})
-	}
-	l.reached[d.Epoch] = max(last, d.ToSeq)
-}
-
-// findStrays finds the item's orders whose number no decision of their epoch reaches: a part of I4. It asks for the
-// gaps, of which an honest line has next to none, and not for each order whether it is in one.
-func (l *itemLine) findStrays(tx *gorm.DB) error {
-	epochs := slices.Sorted(maps.Keys(l.reached))
-	others := tx.Session(&gorm.Session{})
-	if len(epochs) > 0 {
-		others = others.Where("epoch NOT IN ?", epochs)
-	}
-	if err := l.addStrays(others); err != nil {
-		return err
-	}
-	for _, epoch := range epochs {
-		l.gaps = append(l.gaps, gap{epoch, l.reached[epoch], math.MaxInt64})
-	}
-	for _, g := range l.gaps {
-		if err := l.addStrays(tx.Where("epoch = ? AND seq > ? AND seq < ?", g.epoch, g.after, g.before)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// addStrays notes the item's orders that where chooses.
-func (l *itemLine) addStrays(where *gorm.DB) error {
-	type stray struct {
-		No         string
-		Epoch, Seq int64
-	}
-	query := where.Model(&orderRow{}).Select("no, epoch, seq").Where("item_id = ?", l.item.ID).Order("epoch, seq")
-	return eachRow(query, func(o stray) {
-		l.verdicts.add(l.item.ID, o.No, "no decision of epoch %d reaches its number %d", o.Epoch, o.Seq)
-	})
+	l.extend(d)
 }
 
 // end holds the item itself against its last decision: a part of I7.
@@ -189,21 +137,28 @@ func (l *itemLine) differ(tickets []model.Decided) {
 	}
 }
 
-// match holds I4, and the second half of I2: the decision's winners and the orders at its numbers are the same.
+// match holds I4, and the second half of I2: the decision's winners and the orders at its numbers are the same. An order
+// of an epoch before is as good: a queue that was kept goes on with its tickets in the next.
 func (l *itemLine) match(d decisionRow, tickets []model.Decided, orders []auditOrder) {
 	n := sort.Search(len(orders), func(n int) bool { return orders[n].Seq >= d.FromSeq })
 	for _, t := range tickets {
 		for ; n < len(orders) && orders[n].Seq < t.Seq; n++ {
 			l.verdicts.add(l.item.ID, orders[n].No, "its number %d has no verdict", orders[n].Seq)
 		}
-		if n == len(orders) || orders[n].Seq != t.Seq {
-			if t.Verdict == model.Won {
-				l.verdicts.add(l.item.ID, "", "number %d of epoch %d has won and has no order", t.Seq, d.Epoch)
+		found := false
+		for ; n < len(orders) && orders[n].Seq == t.Seq; n++ {
+			switch {
+			case orders[n].Epoch > d.Epoch: // a stray
+			case found:
+				l.verdicts.add(l.item.ID, orders[n].No, "its number %d has another order", t.Seq)
+			default:
+				found = true
+				l.compare(d, t, orders[n])
 			}
-			continue
 		}
-		l.compare(d, t, orders[n])
-		n++
+		if !found && t.Verdict == model.Won {
+			l.verdicts.add(l.item.ID, "", "number %d of epoch %d has won and has no order", t.Seq, d.Epoch)
+		}
 	}
 }
 

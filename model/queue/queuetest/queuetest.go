@@ -111,7 +111,7 @@ func (b *Backend) item(t *testing.T, change ...func(*model.Item)) model.Item {
 func (b *Backend) create(t *testing.T, change ...func(*model.Item)) model.Item {
 	t.Helper()
 	item := model.Item{Title: "Tea", Price: model.Money{Amount: 100, Currency: "CNY"}, Stock: 100, Available: 100,
-		PerBuyerLimit: 5, PayWithin: model.DefaultPay, StartsAt: start, Epoch: 1, Version: 1, CreatedAt: start, UpdatedAt: start}
+		PerBuyerLimit: 5, PayWithin: model.DefaultPayWithin, StartsAt: start, Epoch: 1, Version: 1, CreatedAt: start, UpdatedAt: start}
 	for _, f := range change {
 		f(&item)
 	}
