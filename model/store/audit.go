@@ -140,23 +140,17 @@ func (a *audit) lookAtHolders(tx *gorm.DB) error {
 	})
 }
 
-// lookAtStrayOrders finds the orders whose number no decision of their epoch reaches, nor one of a later epoch, in which
-// a queue that was kept goes on: a part of I4.
+// lookAtStrayOrders finds orders of items that do not exist: a part of I4.
 func (a *audit) lookAtStrayOrders(tx *gorm.DB) error {
 	type stray struct {
-		ItemID     model.ID
-		No         string
-		Epoch, Seq int64
+		ItemID model.ID
+		Orders int64
 	}
 	query := tx.Raw(`
-		SELECT o.item_id, o.no, o.epoch, o.seq FROM orders o
-		WHERE NOT EXISTS (
-			SELECT 1 FROM decisions d
-			WHERE d.item_id = o.item_id AND d.epoch >= o.epoch AND d.to_seq >= o.seq AND d.from_seq = (
-				SELECT MAX(m.from_seq) FROM decisions m WHERE m.item_id = o.item_id AND m.from_seq <= o.seq))
-		ORDER BY o.item_id, o.epoch, o.seq`)
+		SELECT item_id, COUNT(*) AS orders FROM orders WHERE item_id NOT IN (SELECT id FROM items)
+		GROUP BY item_id ORDER BY item_id`)
 	return eachRow(query, func(o stray) {
-		a.verdicts.add(o.ItemID, o.No, "no decision of epoch %d reaches its number %d", o.Epoch, o.Seq)
+		a.verdicts.add(o.ItemID, "", "%d orders are of an item that does not exist", o.Orders)
 	})
 }
 

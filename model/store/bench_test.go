@@ -3,19 +3,25 @@ package store
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"seckill/model"
+	"seckill/model/store/mariadbtest"
 )
 
 // BenchmarkDecide measures orders a second in batches of 500, and as a ratio to one transaction an order in the same
-// run, on the same disk.
+// run, on the same disk, with commits that wait for it.
 func BenchmarkDecide(b *testing.B) {
-	ctx := context.Background()
-	s := openTest(b, Options{})
+	b.Run(onSQLite.name, func(b *testing.B) { benchmarkDecide(b, onSQLite.open(b, Options{})) })
+	b.Run(onMariaDB.name, func(b *testing.B) {
+		server := mariadbtest.StartDurable(b)
+		benchmarkDecide(b, openAt(b, server.DSN(server.Database(b)), Options{}))
+	})
+}
+
+func benchmarkDecide(b *testing.B, s *Store) {
 	item := createItem(b, s, func(i *model.Item) { i.Stock = model.MaxStock })
 	next := int64(1)
 	decide := func(n int) time.Duration {
@@ -25,7 +31,7 @@ func BenchmarkDecide(b *testing.B) {
 			next++
 		}
 		start := time.Now()
-		out, err := s.Decide(ctx, item.ID, 1, entries)
+		out, err := s.Decide(context.Background(), item.ID, 1, entries)
 		if err != nil || len(out.Orders) != n {
 			b.Fatal(len(out.Orders), err)
 		}
@@ -52,7 +58,7 @@ func BenchmarkAppendJournal(b *testing.B) {
 	for _, sync := range []string{"FULL", "NORMAL"} {
 		for _, size := range []int{1, 64, 256} {
 			b.Run(fmt.Sprintf("%s/%d", sync, size), func(b *testing.B) {
-				s := openAt(b, filepath.Join(b.TempDir(), "x.db"), Options{})
+				s := onSQLite.open(b, Options{})
 				if err := s.writer.Exec("PRAGMA synchronous = " + sync).Error; err != nil {
 					b.Fatal(err)
 				}

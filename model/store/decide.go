@@ -35,8 +35,8 @@ type Outcome struct {
 }
 
 // Decide judges a batch of one item's entries, oldest first, in one transaction whose first statement locks the item
-// row: orders of the winners, units taken, one decision row with every fresh verdict, decided, and the journal's
-// groups that are decided whole. Judging is model.Case's. An order that SQL refuses fails alone: the batch is judged
+// row: orders of the winners, units taken, one decision row with every fresh verdict, decided, and, where there is a
+// journal, its groups that are decided whole. Judging is model.Case's. An order that SQL refuses fails alone: the batch is judged
 // again without it. A batch that was decided before gets the same verdicts and writes nothing; but an entry without a
 // number leaves no trace to be known by, and is counted in set_aside each time.
 // A returned error means that nothing is known: run it again.
@@ -68,7 +68,7 @@ func (s *Store) decide(tx *gorm.DB, item model.Item, entries []model.Entry) (Out
 	if err != nil {
 		return Outcome{}, err
 	}
-	now, err := databaseNow(tx)
+	now, err := s.databaseNow(tx)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -93,6 +93,9 @@ func (s *Store) decide(tx *gorm.DB, item model.Item, entries []model.Entry) (Out
 		Version: out.Item.Version, Closed: item.ClosedAt != 0, CreatedAt: now}
 	if err := insertDecision(tx, row, sum.tickets); err != nil {
 		return Outcome{}, err
+	}
+	if !s.dialect.journal {
+		return out, nil
 	}
 	return out, forgetJournal(tx, item.ID, out.Item.Decided)
 }
@@ -158,7 +161,7 @@ func (s *Store) placeOrders(tx *gorm.DB, c model.Case, entries []model.Entry, no
 			return nil, nil, nil, err
 		}
 		err = insertOrders(tx, orders)
-		if err == nil || !refused(err) {
+		if err == nil || !s.dialect.refused(err) {
 			return verdicts, fresh, orders, err
 		}
 		bad, err := s.findRefused(tx, orders)
@@ -181,7 +184,7 @@ func (s *Store) findRefused(tx *gorm.DB, orders []model.Order) ([]int64, error) 
 		err := insertOrders(tx, []model.Order{order})
 		switch {
 		case err == nil:
-		case refused(err):
+		case s.dialect.refused(err):
 			s.log.Error("SQL refuses an order", "item", order.Item, "epoch", order.Epoch, "seq", order.Seq, "error", err)
 			bad = append(bad, order.Seq)
 		default:

@@ -56,9 +56,12 @@ func (s *Store) Items(ctx context.Context, after string, limit int) (items []mod
 // ItemsNotOverBefore is every item that was not closed and had not reached its end before t, or has tickets in the
 // journal: the ones whose queues have to be kept, when t is a day ago.
 func (s *Store) ItemsNotOverBefore(ctx context.Context, t model.Instant) ([]model.Item, error) {
-	items, err := findItems(s.reader.WithContext(ctx).Order("starts_at, id").
-		Where("(closed_at IS NULL OR closed_at >= ?) AND (ends_at IS NULL OR ends_at >= ?)", t, t).
-		Or("EXISTS (SELECT 1 FROM journal WHERE journal.item_id = items.id)"))
+	q := s.reader.WithContext(ctx).Order("starts_at, id").
+		Where("(closed_at IS NULL OR closed_at >= ?) AND (ends_at IS NULL OR ends_at >= ?)", t, t)
+	if s.dialect.journal {
+		q = q.Or("EXISTS (SELECT 1 FROM journal WHERE journal.item_id = items.id)")
+	}
+	items, err := findItems(q)
 	if err != nil {
 		return nil, fmt.Errorf("items not over: %w", err)
 	}

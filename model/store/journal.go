@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/binary"
+	"errors"
 	"fmt"
 
 	"gorm.io/gorm"
@@ -19,8 +20,11 @@ const maxSeq = 1 << 53
 
 const appendJournal = "INSERT INTO journal (item_id, from_seq, to_seq, entries) VALUES (?, ?, ?, ?)"
 
+// errNoJournal is the answer of a database that several processes share: the local queue has one.
+var errNoJournal = errors.New("the local queue's journal needs SQLite")
+
 // AppendJournal implements queue.Journal: one row a group. Every click waits for it, so it goes past gorm: one
-// prepared statement that is its own transaction.
+// prepared statement that is its own transaction. Only on SQLite.
 func (s *Store) AppendJournal(ctx context.Context, item model.ID, from int64, entries [][]byte) error {
 	if len(entries) == 0 || len(entries) > maxJournalGroup {
 		return fmt.Errorf("append to journal of item %s: %d entries", item, len(entries))
@@ -31,7 +35,7 @@ func (s *Store) AppendJournal(ctx context.Context, item model.ID, from int64, en
 	}
 	to := from + int64(len(entries)) - 1
 	group := encodeGroup(entries)
-	err = s.retry(ctx, thrownBack, func() error {
+	err = s.retry(ctx, s.dialect.undone, func() error {
 		_, err := insert.ExecContext(ctx, int64(item), from, to, group)
 		return err
 	})
@@ -43,6 +47,9 @@ func (s *Store) AppendJournal(ctx context.Context, item model.ID, from int64, en
 
 // journalInsert is the prepared insert, made by the first caller: Open can not, there is no table yet.
 func (s *Store) journalInsert(ctx context.Context) (*sql.Stmt, error) {
+	if !s.dialect.journal {
+		return nil, errNoJournal
+	}
 	if s.writer == nil {
 		return nil, errReadOnly
 	}
@@ -64,8 +71,11 @@ func (s *Store) journalInsert(ctx context.Context) (*sql.Stmt, error) {
 }
 
 // LoadJournal implements queue.Journal. A row of impossible numbers is an error: what is decided is never taken back, so
-// it must not move the item's numbers.
+// it must not move the item's numbers. Only on SQLite.
 func (s *Store) LoadJournal(ctx context.Context, item model.ID) ([]model.EntryGroup, error) {
+	if !s.dialect.journal {
+		return nil, fmt.Errorf("journal of item %s: %w", item, errNoJournal)
+	}
 	var rows []journalRow
 	err := s.reader.WithContext(ctx).Where("item_id = ?", item).Order("from_seq").Find(&rows).Error
 	if err != nil {

@@ -18,7 +18,7 @@ func TestLoadJournalRefusesImpossibleNumbers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := openTest(t, Options{})
+			s := onSQLite.open(t, Options{})
 			item := createItem(t, s)
 			exec(t, s, "INSERT INTO journal VALUES (?, ?, ?, X'00')", item.ID, row[0], row[1])
 			if groups, err := s.LoadJournal(t.Context(), item.ID); err == nil {
@@ -26,7 +26,7 @@ func TestLoadJournalRefusesImpossibleNumbers(t *testing.T) {
 			}
 		})
 	}
-	s := openTest(t, Options{})
+	s := onSQLite.open(t, Options{})
 	item := createItem(t, s)
 	exec(t, s, "INSERT INTO journal VALUES (?, ?, ?, X'00')", item.ID, int64(maxSeq), int64(maxSeq))
 	if groups, err := s.LoadJournal(t.Context(), item.ID); err != nil || len(groups) != 1 {

@@ -39,7 +39,7 @@ func TestTheJournalKeepsAnyBytes(t *testing.T) {
 func TestDecisionsForgetWholeGroupsOfTheJournal(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	s := openTest(t, Options{})
+	s := onSQLite.open(t, Options{})
 	item, other := createItem(t, s), createItem(t, s)
 	lines := func(from, to int) (group [][]byte) {
 		for n := from; n <= to; n++ {
@@ -76,30 +76,31 @@ func TestDecisionsForgetWholeGroupsOfTheJournal(t *testing.T) {
 }
 
 func TestLoadHoldersAndDecisions(t *testing.T) {
-	t.Parallel()
-	ctx := context.Background()
-	s := openTest(t, Options{})
-	item := createItem(t, s, func(i *model.Item) { i.Stock = 1000 })
-	const batches = decisionPage + 3
-	for n := int64(1); n <= batches; n++ {
-		decide(t, s, item.ID, entry(n, fmt.Sprint("b", n), 1))
-	}
-	exec(t, s, "UPDATE orders SET status = 'paid' WHERE seq = 1")
-	exec(t, s, "UPDATE orders SET status = 'cancelled', live = NULL WHERE seq = 2")
-	holders, err := s.LoadHolders(ctx, item.ID)
-	if err != nil || len(holders) != batches-1 {
-		t.Errorf("%d holders, %v", len(holders), err)
-	}
-	next := int64(1)
-	err = s.LoadDecisions(ctx, item.ID, func(d model.Decision) error {
-		want := model.Decided{Seq: next, Verdict: model.Won, Quantity: 1, Buyer: model.Buyer(fmt.Sprint("b", next)).Hash()}
-		if d.Item != item.ID || d.Epoch != 1 || d.At == 0 || len(d.Tickets) != 1 || d.Tickets[0] != want {
-			return fmt.Errorf("%+v, want %+v", d, want)
+	eachDatabase(t, func(t *testing.T, db database) {
+		ctx := context.Background()
+		s := db.open(t, Options{})
+		item := createItem(t, s, func(i *model.Item) { i.Stock = 1000 })
+		const batches = decisionPage + 3
+		for n := int64(1); n <= batches; n++ {
+			decide(t, s, item.ID, entry(n, fmt.Sprint("b", n), 1))
 		}
-		next++
-		return nil
+		exec(t, s, "UPDATE orders SET status = 'paid' WHERE seq = 1")
+		exec(t, s, "UPDATE orders SET status = 'cancelled', live = NULL WHERE seq = 2")
+		holders, err := s.LoadHolders(ctx, item.ID)
+		if err != nil || len(holders) != batches-1 {
+			t.Errorf("%d holders, %v", len(holders), err)
+		}
+		next := int64(1)
+		err = s.LoadDecisions(ctx, item.ID, func(d model.Decision) error {
+			want := model.Decided{Seq: next, Verdict: model.Won, Quantity: 1, Buyer: model.Buyer(fmt.Sprint("b", next)).Hash()}
+			if d.Item != item.ID || d.Epoch != 1 || d.At == 0 || len(d.Tickets) != 1 || d.Tickets[0] != want {
+				return fmt.Errorf("%+v, want %+v", d, want)
+			}
+			next++
+			return nil
+		})
+		if err != nil || next != batches+1 {
+			t.Errorf("%d decisions, %v", next-1, err)
+		}
 	})
-	if err != nil || next != batches+1 {
-		t.Errorf("%d decisions, %v", next-1, err)
-	}
 }

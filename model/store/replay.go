@@ -22,11 +22,17 @@ type itemLine struct {
 	to      int64           // the highest of all decisions
 	epoch   int64           // of the latest decision
 	version int64           // of the latest decision
+	epochs  []int64         // of the item's orders, rising
+	runs    []run           // of the decisions
 }
 
 // checkDecisions holds I4, I5, I7 and the second half of I2 for one item.
 func (a *audit) checkDecisions(tx *gorm.DB, item auditItem) error {
 	line := itemLine{audit: a, item: item, from: math.MinInt64}
+	err := tx.Raw("SELECT DISTINCT epoch FROM orders WHERE item_id = ? ORDER BY epoch", item.ID).Scan(&line.epochs).Error
+	if err != nil {
+		return fmt.Errorf("epochs of orders: %w", err)
+	}
 	for {
 		var page []decisionRow
 		err := tx.Where("item_id = ? AND from_seq > ?", item.ID, line.from).
@@ -36,9 +42,9 @@ func (a *audit) checkDecisions(tx *gorm.DB, item auditItem) error {
 		}
 		if len(page) == 0 {
 			line.end()
-			return nil
+			return line.findStrays(tx)
 		}
-		orders, err := ordersOf(tx, page)
+		orders, err := line.ordersOf(tx, page)
 		if err != nil {
 			return fmt.Errorf("orders of decisions: %w", err)
 		}
@@ -57,8 +63,12 @@ type auditOrder struct {
 	Buyer    model.Buyer
 }
 
-// ordersOf is the orders, of any status, from the first to the last number of the page, rising.
-func ordersOf(tx *gorm.DB, page []decisionRow) ([]auditOrder, error) {
+// ordersOf is the orders, of any status, from the first to the last number of the page, rising. It names the epochs so
+// that the key of tickets leads there.
+func (l *itemLine) ordersOf(tx *gorm.DB, page []decisionRow) ([]auditOrder, error) {
+	if len(l.epochs) == 0 {
+		return nil, nil
+	}
 	last := page[0].ToSeq
 	for _, d := range page {
 		last = max(last, d.ToSeq)
@@ -66,8 +76,8 @@ func ordersOf(tx *gorm.DB, page []decisionRow) ([]auditOrder, error) {
 	var orders []auditOrder
 	err := tx.Raw(`
 		SELECT no, epoch, seq, quantity, buyer FROM orders
-		WHERE item_id = ? AND seq BETWEEN ? AND ? ORDER BY seq, epoch`,
-		page[0].ItemID, page[0].FromSeq, last).Scan(&orders).Error
+		WHERE item_id = ? AND epoch IN ? AND seq BETWEEN ? AND ? ORDER BY seq, epoch`,
+		l.item.ID, l.epochs, page[0].FromSeq, last).Scan(&orders).Error
 	return orders, err
 }
 
@@ -98,6 +108,7 @@ func (l *itemLine) follow(d decisionRow) {
 	}
 	l.from, l.to = d.FromSeq, max(l.to, d.ToSeq)
 	l.epoch, l.version = d.Epoch, d.Version
+	l.extend(d)
 }
 
 // end holds the item itself against its last decision: a part of I7.

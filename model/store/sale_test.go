@@ -53,61 +53,64 @@ func (k *sketch) verdict(e model.Entry) model.Verdict {
 
 // TestASaleOfRandomActsKeepsItsPromises runs random batches, repeats, edits and releases against the sketch.
 func TestASaleOfRandomActsKeepsItsPromises(t *testing.T) {
-	t.Parallel()
-	s := openTest(t, Options{})
-	exec(t, s, "PRAGMA synchronous = OFF")
-	rapid.Check(t, func(r *rapid.T) {
-		ctx := context.Background()
-		stock := rapid.Int64Range(0, 12).Draw(r, "stock")
-		item := createItem(t, s, func(i *model.Item) { i.Stock = stock })
-		k := &sketch{stock: stock, limit: item.PerBuyerLimit, live: map[model.Buyer]int{}, told: map[int64]model.Verdict{},
-			orders: map[int64]model.Order{}, no: map[string]int64{}, hashes: map[int64]model.BuyerHash{}}
-		acts := map[string]func(*rapid.T){
-			"decide": func(r *rapid.T) { k.decide(ctx, r, s, item.ID) },
-			"release": func(r *rapid.T) {
-				if len(k.live) == 0 {
-					return
-				}
-				buyer := rapid.SampledFrom(slices.Sorted(maps.Keys(k.live))).Draw(r, "buyer")
-				exec(t, s, "UPDATE orders SET status = 'cancelled', live = NULL WHERE item_id = ? AND buyer = ? AND live = 1",
-					item.ID, []byte(buyer))
-				exec(t, s, "UPDATE items SET available = available + ?, version = version + 1 WHERE id = ?", k.live[buyer], item.ID)
-				delete(k.live, buyer)
-			},
-			"stock": func(r *rapid.T) {
-				delta := rapid.Int64Range(-5, 5).Draw(r, "delta")
-				_, err := s.AdjustStock(ctx, item.ID, delta, "")
-				if refused := k.available()+delta < 0; refused != (err != nil) {
-					r.Fatalf("delta %d with %d available: %v", delta, k.available(), err)
-				}
-				if err == nil {
-					k.stock += delta
-				}
-			},
-			"pause": func(r *rapid.T) {
-				paused := rapid.Bool().Draw(r, "paused")
-				if _, err := s.SetPaused(ctx, item.ID, paused, 2); err == nil {
-					k.paused = paused
-				} else if !k.closed {
-					r.Fatal(err)
-				}
-			},
-			"close": func(r *rapid.T) {
-				if rapid.IntRange(0, 9).Draw(r, "dice") > 0 {
-					return
-				}
-				if _, err := s.CloseItem(ctx, item.ID, 3); err != nil {
-					r.Fatal(err)
-				}
-				k.closed = true
-			},
+	eachDatabase(t, func(t *testing.T, db database) {
+		s := db.open(t, Options{})
+		if db.name == onSQLite.name {
+			exec(t, s, "PRAGMA synchronous = OFF")
 		}
-		names := rapid.SampledFrom(slices.Sorted(maps.Keys(acts)))
-		for _, name := range rapid.SliceOfN(names, 4, 16).Draw(r, "acts") {
-			acts[name](r)
-			k.checkUnits(ctx, r, s, item.ID)
-		}
-		k.checkDecisions(ctx, r, s, item.ID)
+		rapid.Check(t, func(r *rapid.T) {
+			ctx := context.Background()
+			stock := rapid.Int64Range(0, 12).Draw(r, "stock")
+			item := createItem(t, s, func(i *model.Item) { i.Stock = stock })
+			k := &sketch{stock: stock, limit: item.PerBuyerLimit, live: map[model.Buyer]int{}, told: map[int64]model.Verdict{},
+				orders: map[int64]model.Order{}, no: map[string]int64{}, hashes: map[int64]model.BuyerHash{}}
+			acts := map[string]func(*rapid.T){
+				"decide": func(r *rapid.T) { k.decide(ctx, r, s, item.ID) },
+				"release": func(r *rapid.T) {
+					if len(k.live) == 0 {
+						return
+					}
+					buyer := rapid.SampledFrom(slices.Sorted(maps.Keys(k.live))).Draw(r, "buyer")
+					exec(t, s, "UPDATE orders SET status = 'cancelled', live = NULL WHERE item_id = ? AND buyer = ? AND live = 1",
+						item.ID, []byte(buyer))
+					exec(t, s, "UPDATE items SET available = available + ?, version = version + 1 WHERE id = ?", k.live[buyer], item.ID)
+					delete(k.live, buyer)
+				},
+				"stock": func(r *rapid.T) {
+					delta := rapid.Int64Range(-5, 5).Draw(r, "delta")
+					_, err := s.AdjustStock(ctx, item.ID, delta, "")
+					if refused := k.available()+delta < 0; refused != (err != nil) {
+						r.Fatalf("delta %d with %d available: %v", delta, k.available(), err)
+					}
+					if err == nil {
+						k.stock += delta
+					}
+				},
+				"pause": func(r *rapid.T) {
+					paused := rapid.Bool().Draw(r, "paused")
+					if _, err := s.SetPaused(ctx, item.ID, paused, 2); err == nil {
+						k.paused = paused
+					} else if !k.closed {
+						r.Fatal(err)
+					}
+				},
+				"close": func(r *rapid.T) {
+					if rapid.IntRange(0, 9).Draw(r, "dice") > 0 {
+						return
+					}
+					if _, err := s.CloseItem(ctx, item.ID, 3); err != nil {
+						r.Fatal(err)
+					}
+					k.closed = true
+				},
+			}
+			names := rapid.SampledFrom(slices.Sorted(maps.Keys(acts)))
+			for _, name := range rapid.SliceOfN(names, 4, 16).Draw(r, "acts") {
+				acts[name](r)
+				k.checkUnits(ctx, r, s, item.ID)
+			}
+			k.checkDecisions(ctx, r, s, item.ID)
+		})
 	})
 }
 

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"strings"
 
 	"github.com/libtnb/sqlite"
+	"github.com/pressly/goose/v3"
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 	driver "modernc.org/sqlite"
@@ -17,16 +17,35 @@ import (
 // readers is how many connections read at a time.
 const readers = 8
 
-// sqliteNow is the database's clock in Unix milliseconds.
-const sqliteNow = "SELECT CAST(ROUND(unixepoch('now', 'subsec') * 1000) AS INTEGER)"
-
-// sqlitePath is the file that dsn names.
-func sqlitePath(dsn string) (string, error) {
-	path, ok := strings.CutPrefix(dsn, "sqlite://")
-	if !ok || path == "" {
-		return "", fmt.Errorf("database %q: want sqlite://<path>", dsn)
+// sqliteDialect is a file that one process has for itself.
+func sqliteDialect() *dialect {
+	return &dialect{
+		now:        "SELECT CAST(ROUND(unixepoch('now', 'subsec') * 1000) AS INTEGER)",
+		journal:    true,
+		migrations: "migrations/sqlite",
+		goose:      goose.DialectSQLite3,
+		thrownBack: sqliteThrewBack,
+		lost:       func(error) bool { return false },
+		refused:    sqliteRefused,
 	}
-	return path, nil
+}
+
+// openSQLite opens the file at path.
+func (s *Store) openSQLite(ctx context.Context, path string, readOnly bool) (err error) {
+	if path == "" {
+		return errors.New("database: sqlite:// has no path")
+	}
+	s.dialect = sqliteDialect()
+	if !readOnly {
+		// The writer comes first: it makes the file.
+		if s.writer, err = connectSQLite(ctx, writerDSN(path), 1); err != nil {
+			return fmt.Errorf("open %s: %w", path, err)
+		}
+	}
+	if s.reader, err = connectSQLite(ctx, readerDSN(path), readers); err != nil {
+		return fmt.Errorf("open %s for reading: %w", path, err)
+	}
+	return nil
 }
 
 // common is what every connection is opened with: wait for a lock of another process, and leave integers and texts
@@ -50,9 +69,9 @@ func sqliteURI(path string) string {
 	return "file:" + (&url.URL{Path: path}).EscapedPath()
 }
 
-// openSQLite opens without gorm's cache of prepared statements: it makes a read by itself a third faster, but prepares
+// connectSQLite opens without gorm's cache of prepared statements: it makes a read by itself a third faster, but prepares
 // everything twice within a transaction, and hands one caller's cancelled context to others who wait for the statement.
-func openSQLite(ctx context.Context, dsn string, connections int) (*gorm.DB, error) {
+func connectSQLite(ctx context.Context, dsn string, connections int) (*gorm.DB, error) {
 	db, err := gorm.Open(sqlite.Open(dsn), &gorm.Config{SkipDefaultTransaction: true, TranslateError: true,
 		Logger: logger.Discard})
 	if err != nil {
@@ -70,18 +89,14 @@ func openSQLite(ctx context.Context, dsn string, connections int) (*gorm.DB, err
 	return db, nil
 }
 
-// thrownBack reports whether SQL gave a transaction back unharmed: it did not happen and may be run again.
-func thrownBack(err error) bool {
+func sqliteThrewBack(err error) bool {
 	code, ok := sqliteCode(err)
 	return ok && (code == lib.SQLITE_BUSY || code == lib.SQLITE_LOCKED)
 }
 
-// refused reports whether SQL looked at a row and did not take it: a constraint or a trigger, not an outage.
-func refused(err error) bool {
-	for _, translated := range []error{gorm.ErrDuplicatedKey, gorm.ErrForeignKeyViolated, gorm.ErrCheckConstraintViolated} {
-		if errors.Is(err, translated) {
-			return true
-		}
+func sqliteRefused(err error) bool {
+	if translatedRefusal(err) {
+		return true
 	}
 	code, ok := sqliteCode(err)
 	return ok && (code == lib.SQLITE_CONSTRAINT || code == lib.SQLITE_MISMATCH || code == lib.SQLITE_TOOBIG)

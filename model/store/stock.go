@@ -20,7 +20,7 @@ func (s *Store) AdjustStock(ctx context.Context, id model.ID, delta int64, reaso
 			return nil, model.Invalid(map[string]string{
 				"delta": fmt.Sprintf("must not bring the stock above %d", model.MaxStock)})
 		}
-		now, err := databaseNow(tx)
+		now, err := s.databaseNow(tx)
 		if err != nil {
 			return nil, err
 		}

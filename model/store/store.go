@@ -4,20 +4,21 @@
 // One state change is one transaction; its first statement locks the item row. A transaction that SQL throws back
 // (busy, deadlock, lock wait, a lost connection) is run again from its start; every one can be repeated.
 //
-// Writes go through one connection, reads through others: on SQLite there is one writer at a time, and those who wait
-// for it wait here, in order, instead of polling the file's lock. No foreign keys: nothing that is pointed to is ever
-// deleted.
+// The database is SQLite, or MySQL and MariaDB in what they have in common; a dialect holds what differs. Writes and
+// reads go through connections of their own: on SQLite there is one writer at a time, and those who wait for it wait
+// here, in order, instead of polling the file's lock; on MySQL a crowd of readers keeps no seller waiting. No foreign
+// keys: nothing that is pointed to is ever deleted.
 package store
 
 import (
 	"cmp"
 	"context"
 	"database/sql"
-	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -30,25 +31,23 @@ import (
 // Options of Open. The zero value of each field is a sensible default.
 type Options struct {
 	Now  func() time.Time // for ids and times of sessions; time.Now
-	Node int              // of the ids, 0 to model.MaxNode
+	Node int              // of the ids, 0 to model.MaxNode; processes that share a database must differ in it
 	Log  *slog.Logger
-	// ReadOnly opens for looking: the file must exist, nothing is ever written. For audit beside a running server.
+	// ReadOnly opens for looking: SQLite's file must exist, nothing is ever written. For audit beside a running server.
 	ReadOnly bool
 }
 
 // Store is one database. Safe for concurrent use.
 type Store struct {
-	writer *gorm.DB // nil when opened for looking
-	reader *gorm.DB
-	now    func() time.Time
-	ids    *model.IDs
-	log    *slog.Logger
+	dialect *dialect
+	writer  *gorm.DB // nil when opened for looking
+	reader  *gorm.DB
+	now     func() time.Time
+	ids     *model.IDs
+	log     *slog.Logger
 
 	insertJournal atomic.Pointer[sql.Stmt]
 }
-
-//go:embed migrations/sqlite/*.sql
-var migrations embed.FS
 
 var errReadOnly = errors.New("database was opened for looking only")
 
@@ -56,63 +55,73 @@ var errReadOnly = errors.New("database was opened for looking only")
 const lastID = `
 	SELECT COALESCE(MAX(id), 0) FROM (
 		SELECT MAX(id) AS id FROM items UNION ALL SELECT MAX(id) FROM orders UNION ALL
-		SELECT MAX(id) FROM stock_changes UNION ALL SELECT MAX(id) FROM users)`
+		SELECT MAX(id) FROM stock_changes UNION ALL SELECT MAX(id) FROM users) ids`
 
-// Open connects to dsn, sqlite://<path>, where path is taken as it is. It makes the file but no tables: see Migrate.
+// Open connects to dsn: sqlite://<path>, where path is taken as it is, or mysql://user:pass@host:port/name, where what
+// has a meaning in a URL is percent-encoded. It makes SQLite's file, but no tables (see Migrate) and no database of
+// MySQL. Errors never show the password.
 func Open(ctx context.Context, dsn string, opt Options) (*Store, error) {
-	path, err := sqlitePath(dsn)
-	if err != nil {
-		return nil, err
-	}
 	now := opt.Now
 	if now == nil {
 		now = time.Now
 	}
 	s := &Store{now: now, ids: model.NewIDs(opt.Node, now), log: cmp.Or(opt.Log, slog.New(slog.DiscardHandler))}
-	if !opt.ReadOnly {
-		// The writer comes first: it makes the file.
-		if s.writer, err = openSQLite(ctx, writerDSN(path), 1); err != nil {
-			return nil, fmt.Errorf("open %s: %w", path, err)
-		}
+	var err error
+	switch scheme, rest, _ := strings.Cut(dsn, "://"); scheme {
+	case "sqlite":
+		err = s.openSQLite(ctx, rest, opt.ReadOnly)
+	case "mysql":
+		err = s.openMySQL(ctx, dsn, opt.ReadOnly)
+	default:
+		err = errors.New("database: want sqlite://<path> or mysql://user:pass@host:port/name")
 	}
-	if s.reader, err = openSQLite(ctx, readerDSN(path), readers); err != nil {
-		return nil, errors.Join(fmt.Errorf("open %s for reading: %w", path, err), s.Close())
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
 
-// Migrate brings the tables up to date, and has further ids be above all that are there; fresh reports whether there were
-// no tables at all before.
+// Migrate brings the tables up to date, and has further ids be above all that are there; fresh reports whether this call
+// began with the very first. Processes that share a database may call it at once: one of them migrates, the others wait.
 func (s *Store) Migrate(ctx context.Context) (fresh bool, err error) {
 	if s.writer == nil {
 		return false, errReadOnly
 	}
-	db, err := s.writer.DB()
+	applied, err := s.migrate(ctx)
 	if err != nil {
-		return false, fmt.Errorf("migrate: %w", err)
-	}
-	var tables int
-	if err := db.QueryRowContext(ctx, "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table'").Scan(&tables); err != nil {
-		return false, fmt.Errorf("migrate: %w", err)
-	}
-	files, err := fs.Sub(migrations, "migrations/sqlite")
-	if err != nil {
-		return false, fmt.Errorf("migrate: %w", err)
-	}
-	provider, err := goose.NewProvider(goose.DialectSQLite3, db, files, goose.WithDisableGlobalRegistry(true),
-		goose.WithLogger(goose.NopLogger()))
-	if err != nil {
-		return false, fmt.Errorf("migrate: %w", err)
-	}
-	if _, err := provider.Up(ctx); err != nil {
 		return false, fmt.Errorf("migrate: %w", err)
 	}
 	var last model.ID
-	if err := db.QueryRowContext(ctx, lastID).Scan(&last); err != nil {
+	if err := s.writer.WithContext(ctx).Raw(lastID).Scan(&last).Error; err != nil {
 		return false, fmt.Errorf("find the last id: %w", err)
 	}
 	s.ids.Skip(last)
-	return tables == 0, nil
+	return len(applied) > 0 && applied[0].Source.Version == 1, nil
+}
+
+func (s *Store) migrate(ctx context.Context) ([]*goose.MigrationResult, error) {
+	db, err := s.writer.DB()
+	if err != nil {
+		return nil, err
+	}
+	options := []goose.ProviderOption{goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger())}
+	if s.dialect.together != nil {
+		own, lock, err := s.dialect.together(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer own.Close()
+		db, options = own, append(options, lock)
+	}
+	files, err := fs.Sub(migrations, s.dialect.migrations)
+	if err != nil {
+		return nil, err
+	}
+	provider, err := goose.NewProvider(s.dialect.goose, db, files, options...)
+	if err != nil {
+		return nil, err
+	}
+	return provider.Up(ctx)
 }
 
 // Ping reports whether the database answers.
@@ -139,7 +148,7 @@ func (s *Store) Close() error {
 
 // Now is the database's clock.
 func (s *Store) Now(ctx context.Context) (model.Instant, error) {
-	now, err := databaseNow(s.reader.WithContext(ctx))
+	now, err := s.databaseNow(s.reader.WithContext(ctx))
 	if err != nil {
 		return 0, fmt.Errorf("database's clock: %w", err)
 	}
@@ -147,8 +156,8 @@ func (s *Store) Now(ctx context.Context) (model.Instant, error) {
 }
 
 // databaseNow is the database's clock, read by a statement of its own: within a transaction that is after the lock.
-func databaseNow(db *gorm.DB) (model.Instant, error) {
+func (s *Store) databaseNow(db *gorm.DB) (model.Instant, error) {
 	var now model.Instant
-	err := db.Raw(sqliteNow).Scan(&now).Error
+	err := db.Raw(s.dialect.now).Scan(&now).Error
 	return now, err
 }

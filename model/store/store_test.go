@@ -7,36 +7,10 @@ import (
 	"testing"
 )
 
-// openTest is an empty, migrated store of the test's own.
-func openTest(t testing.TB, opt Options) *Store {
-	t.Helper()
-	return openAt(t, filepath.Join(t.TempDir(), "seckill.db"), opt)
-}
-
-func openAt(t testing.TB, path string, opt Options) *Store {
-	t.Helper()
-	s, err := Open(context.Background(), "sqlite://"+path, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	if opt.ReadOnly {
-		return s
-	}
-	if _, err := s.Migrate(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
 func TestConnectionsAreSetUpAsAsked(t *testing.T) {
 	t.Parallel()
 	// A path with the marks of a URI is still a path.
-	s := openAt(t, filepath.Join(t.TempDir(), "a b?c#d%41.db"), Options{})
+	s := openAt(t, "sqlite://"+filepath.Join(t.TempDir(), "a b?c#d%41.db"), Options{})
 	for _, c := range []struct {
 		side, pragma, want string
 	}{
@@ -53,24 +27,35 @@ func TestConnectionsAreSetUpAsAsked(t *testing.T) {
 			t.Errorf("%s of the %s: %q, %v; want %q", c.pragma, c.side, got, err, c.want)
 		}
 	}
-	if err := s.reader.Exec("DELETE FROM items").Error; err == nil {
-		t.Error("a reader has written")
-	}
+}
+
+func TestReadersCanNotWrite(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, db database) {
+		s := db.open(t, Options{})
+		item := createItem(t, s)
+		if err := s.reader.Exec("DELETE FROM items").Error; err == nil {
+			t.Error("a reader has written")
+		}
+		if got := getItem(t, s, item.ID); got != item {
+			t.Errorf("%+v", got)
+		}
+	})
 }
 
 func TestMigrateTellsFreshFromOld(t *testing.T) {
-	t.Parallel()
-	ctx := context.Background()
-	s, err := Open(ctx, "sqlite://"+filepath.Join(t.TempDir(), "x.db"), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	for _, want := range []bool{true, false} {
-		if fresh, err := s.Migrate(ctx); err != nil || fresh != want {
-			t.Errorf("fresh %v, %v; want %v", fresh, err, want)
+	eachDatabase(t, func(t *testing.T, db database) {
+		ctx := context.Background()
+		s, err := Open(ctx, db.create(t), Options{})
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
+		defer s.Close()
+		for _, want := range []bool{true, false} {
+			if fresh, err := s.Migrate(ctx); err != nil || fresh != want {
+				t.Errorf("fresh %v, %v; want %v", fresh, err, want)
+			}
+		}
+	})
 }
 
 func TestOpeningToLookNeverCreatesNorWrites(t *testing.T) {
@@ -83,8 +68,8 @@ func TestOpeningToLookNeverCreatesNorWrites(t *testing.T) {
 	if _, err := os.Stat(path); err == nil {
 		t.Error("made the file")
 	}
-	openAt(t, path, Options{})
-	look := openAt(t, path, Options{ReadOnly: true})
+	openAt(t, "sqlite://"+path, Options{})
+	look := openAt(t, "sqlite://"+path, Options{ReadOnly: true})
 	if err := look.Ping(ctx); err != nil {
 		t.Error(err)
 	}
