@@ -174,13 +174,15 @@ func (s *Store) placeOrders(tx *gorm.DB, c model.Case, entries []model.Entry, no
 	}
 }
 
-// findRefused inserts the orders one by one to learn the numbers of those that SQL refuses, and takes them all back.
+// findRefused inserts the orders one by one to learn the numbers of those that SQL refuses, and takes them all back. They
+// get new ids for it: that another process has taken an id is no reason to turn a ticket down.
 func (s *Store) findRefused(tx *gorm.DB, orders []model.Order) ([]int64, error) {
 	if err := tx.Exec("ROLLBACK TO SAVEPOINT orders").Error; err != nil {
 		return nil, err
 	}
 	var bad []int64
 	for _, order := range orders {
+		order.ID = s.ids.Next()
 		err := insertOrders(tx, []model.Order{order})
 		switch {
 		case err == nil:

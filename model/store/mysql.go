@@ -74,7 +74,7 @@ func migrateMySQLTogether(ctx context.Context, config *mysql.Config) (*sql.DB, g
 func (s *Store) openMySQL(ctx context.Context, dsn string, readOnly bool) error {
 	config, err := mysqlConfig(dsn)
 	if err != nil {
-		return err
+		return fmt.Errorf("database: %w", err)
 	}
 	s.dialect = mysqlDialect(config)
 	where := config.Addr + "/" + config.DBName
@@ -106,14 +106,14 @@ func (s *Store) openMySQL(ctx context.Context, dsn string, readOnly bool) error 
 func mysqlConfig(dsn string) (*mysql.Config, error) {
 	u, err := url.Parse(dsn)
 	if err != nil {
-		return nil, errors.New("database: no URL; percent-encode what has a meaning in URLs: mysql://user:pass@host:port/name")
+		return nil, errors.New("no URL; percent-encode what has a meaning in URLs: mysql://user:pass@host:port/name")
 	}
 	name := strings.TrimPrefix(u.Path, "/")
 	if u.User.Username() == "" || u.Hostname() == "" || name == "" || strings.Contains(name, "/") {
-		return nil, errors.New("database: want mysql://user:pass@host:port/name")
+		return nil, errors.New("want mysql://user:pass@host:port/name")
 	}
 	if u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
-		return nil, errors.New("database: nothing may follow the name in mysql://user:pass@host:port/name")
+		return nil, errors.New("nothing may follow the name in mysql://user:pass@host:port/name")
 	}
 	port := u.Port()
 	if port == "" {

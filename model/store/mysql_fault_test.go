@@ -175,8 +175,8 @@ func TestAKilledServerDecidesEachTicketOnce(t *testing.T) {
 	committed := make(chan struct{})
 	var sellers sync.WaitGroup
 	told := [2]map[int64]model.Verdict{{}, {}}
-	for n, verdicts := range told {
-		s := openAt(t, dsn, Options{Node: n})
+	for _, verdicts := range told {
+		s := openAt(t, dsn, Options{})
 		sellers.Go(func() {
 			for first := int64(1); !over.Load() && ctx.Err() == nil; {
 				if err := sellThrough(ctx, s, item.ID, first, size, verdicts); err != nil {
@@ -353,7 +353,7 @@ func TestAFrozenWriterLosesItsLock(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dsn := onMariaDB.create(t)
-			s, frozen := openAt(t, dsn, Options{}), openAt(t, dsn, Options{Node: 1})
+			s, frozen := openAt(t, dsn, Options{}), openAt(t, dsn, Options{})
 			item := createItem(t, s)
 			held := frozen.writer.Begin()
 			if _, err := lockItem(held, item.ID); err != nil {
@@ -413,8 +413,8 @@ func TestAServerIsSharedWithRoomLeft(t *testing.T) {
 	server := mariadbtest.Start(t, fmt.Sprintf("--max-connections=%d", roomLeft+4*sharers))
 	dsn := server.DSN(server.Database(t))
 	var all sync.WaitGroup
-	for n := range sharers {
-		s := openAt(t, dsn, Options{Node: n})
+	for range sharers {
+		s := openAt(t, dsn, Options{})
 		item := createItem(t, s)
 		for k := range 30 {
 			all.Go(func() {

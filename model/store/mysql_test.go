@@ -103,8 +103,8 @@ func TestProcessesMigrateAtOnce(t *testing.T) {
 		dsn := onMariaDB.create(t)
 		var all sync.WaitGroup
 		var first atomic.Int64
-		for n := range 4 {
-			s, err := Open(context.Background(), dsn, Options{Node: n})
+		for range 4 {
+			s, err := Open(context.Background(), dsn, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -30,9 +30,8 @@ import (
 
 // Options of Open. The zero value of each field is a sensible default.
 type Options struct {
-	Now  func() time.Time // for ids and times of sessions; time.Now
-	Node int              // of the ids, 0 to model.MaxNode; processes that share a database must differ in it
-	Log  *slog.Logger
+	Now func() time.Time // for ids and times of sessions; time.Now
+	Log *slog.Logger
 	// ReadOnly opens for looking: SQLite's file must exist, nothing is ever written. For audit beside a running server.
 	ReadOnly bool
 }
@@ -65,7 +64,7 @@ func Open(ctx context.Context, dsn string, opt Options) (*Store, error) {
 	if now == nil {
 		now = time.Now
 	}
-	s := &Store{now: now, ids: model.NewIDs(opt.Node, now), log: cmp.Or(opt.Log, slog.New(slog.DiscardHandler))}
+	s := &Store{now: now, ids: model.NewIDs(0, now), log: cmp.Or(opt.Log, slog.New(slog.DiscardHandler))}
 	var err error
 	switch scheme, rest, _ := strings.Cut(dsn, "://"); scheme {
 	case "sqlite":
@@ -81,8 +80,15 @@ func Open(ctx context.Context, dsn string, opt Options) (*Store, error) {
 	return s, nil
 }
 
-// Migrate brings the tables up to date, and has further ids be above all that are there; fresh reports whether this call
-// began with the very first. Processes that share a database may call it at once: one of them migrates, the others wait.
+// CheckDSN tells what is wrong with a dsn of MySQL, without connecting. It shows nothing of it.
+func CheckDSN(dsn string) error {
+	_, err := mysqlConfig(dsn)
+	return err
+}
+
+// Migrate brings the tables up to date, takes a node number for the ids, and has further ids be above all that are
+// there; fresh reports whether this call began with the very first table. Processes that share a database may call it at
+// once: one of them migrates, the others wait. Call it once, before anything is written.
 func (s *Store) Migrate(ctx context.Context) (fresh bool, err error) {
 	if s.writer == nil {
 		return false, errReadOnly
@@ -91,6 +97,11 @@ func (s *Store) Migrate(ctx context.Context) (fresh bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("migrate: %w", err)
 	}
+	node, err := s.takeNode(ctx)
+	if err != nil {
+		return false, fmt.Errorf("take a node number: %w", err)
+	}
+	s.ids = model.NewIDs(node, s.now)
 	var last model.ID
 	if err := s.writer.WithContext(ctx).Raw(lastID).Scan(&last).Error; err != nil {
 		return false, fmt.Errorf("find the last id: %w", err)

@@ -1,0 +1,5 @@
+-- +goose Up
+CREATE TABLE IF NOT EXISTS processes (
+    id         BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    started_at BIGINT NOT NULL
+) ENGINE = InnoDB DEFAULT CHARACTER SET = utf8mb4 COLLATE = utf8mb4_bin;
