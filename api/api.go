@@ -51,6 +51,19 @@ func Mount(r *gin.Engine, opt Options) {
 	}
 }
 
+// MountHealth adds only the routes that tell of the process. Of the options they need Log, Ready and Metrics.
+func MountHealth(r *gin.Engine, opt Options) {
+	s := &calls{opt}
+	r.Use(RequestID)
+	for _, route := range Routes() {
+		if route.Health {
+			r.GET(route.Path, s.answer(route.handle))
+			r.HEAD(route.Path, s.answer(route.handle))
+		}
+	}
+	r.NoRoute(func(c *gin.Context) { s.problem(c, model.ErrNotFound, nil) })
+}
+
 // unknown answers requests below /api/ that no route takes.
 func (s *calls) unknown(c *gin.Context) {
 	if c.FullPath() != "" || !strings.HasPrefix(c.Request.URL.Path, "/api/") {

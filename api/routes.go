@@ -11,6 +11,7 @@ type Route struct {
 	Path   string // in gin's form, with :id
 	Admin  bool   // only for admins
 	Socket bool   // upgrades the connection
+	Health bool   // tells of the process, not of the shop
 	// Body has the fields that the call reads, with a dot for those of an object in an object. Nil: it reads none.
 	Body []string
 	// Query has the query parameters that the call reads.
@@ -51,8 +52,8 @@ func Routes() []Route {
 		{Method: http.MethodGet, Path: admin + "/orders.csv", Admin: true, Query: filter, handle: (*calls).ordersCSV},
 		{Method: http.MethodGet, Path: admin + "/audit", Admin: true, handle: (*calls).audit},
 
-		{Method: http.MethodGet, Path: "/healthz", handle: (*calls).healthz},
-		{Method: http.MethodGet, Path: "/readyz", handle: (*calls).readyz},
-		{Method: http.MethodGet, Path: "/metrics", handle: (*calls).metrics},
+		{Method: http.MethodGet, Path: "/healthz", Health: true, handle: (*calls).healthz},
+		{Method: http.MethodGet, Path: "/readyz", Health: true, handle: (*calls).readyz},
+		{Method: http.MethodGet, Path: "/metrics", Health: true, handle: (*calls).metrics},
 	}
 }

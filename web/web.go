@@ -31,16 +31,35 @@ func New(opt Options) (http.Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the pages: %w", err)
 	}
-	gin.SetMode(gin.ReleaseMode)
-	engine := gin.New()
-	if err := engine.SetTrustedProxies(nil); err != nil {
-		return nil, fmt.Errorf("trust no proxies: %w", err)
+	engine, err := newEngine()
+	if err != nil {
+		return nil, err
 	}
 	engine.Use(api.RequestID, s.accessLog, s.recoverPanic, securityHeaders, s.sameOrigin, s.limitBody)
 	api.Mount(engine, opt.API)
 	engine.NoRoute(s.unknown)
 	engine.NoMethod(s.wrongMethod)
 	s.mount(engine)
+	return engine, nil
+}
+
+// NewHealth is the HTTP side of a process that has no shop: /healthz, /readyz and /metrics. Of the options it needs Log,
+// Ready and Metrics.
+func NewHealth(opt api.Options) (http.Handler, error) {
+	engine, err := newEngine()
+	if err != nil {
+		return nil, err
+	}
+	api.MountHealth(engine, opt)
+	return engine, nil
+}
+
+func newEngine() (*gin.Engine, error) {
+	gin.SetMode(gin.ReleaseMode)
+	engine := gin.New()
+	if err := engine.SetTrustedProxies(nil); err != nil {
+		return nil, fmt.Errorf("trust no proxies: %w", err)
+	}
 	return engine, nil
 }
 

@@ -16,8 +16,8 @@ var errHelped = errors.New("helped")
 
 // cli is the command line as it was given. Values stay texts, so that every wrong one can be told at once.
 type cli struct {
-	Data     string `default:"./data" placeholder:"DIR" help:"Directory of the database and of made secrets. One process at a time; default: ${default}."`
-	Database string `secret:"" placeholder:"URL" help:"The database, sqlite://PATH; default: seckill.db in the data directory."`
+	Data     string `default:"./data" placeholder:"DIR" help:"Directory of the SQLite file and of made secrets, not used with MySQL. One process at a time; default: ${default}."`
+	Database string `secret:"" placeholder:"URL" help:"The database, sqlite://PATH or mysql://USER:PASS@HOST:PORT/NAME; default: seckill.db in the data directory."`
 
 	Serve   serveFlags `cmd:"" default:"withargs" help:"Run the sale (the default command)."`
 	Audit   auditFlags `cmd:"" help:"Hold the promises against the database; exit code 0: all hold, 1: a breach, 2: could not look."`
@@ -30,14 +30,16 @@ type cli struct {
 }
 
 type serveFlags struct {
+	Redis          string `secret:"" placeholder:"URL" help:"The queue on Redis, redis://:PASS@HOST:PORT/DB; default: the local queue, in this process."`
+	Role           string `default:"all" placeholder:"ROLE" help:"What this process does: all, web (answers browsers) or worker (sells); the latter two with --redis and MySQL; default: ${default}."`
 	Listen         string `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to listen on; port 0 takes a free one; default: ${default}."`
 	BaseURL        string `name:"base-url" placeholder:"URL" help:"Where browsers reach the program, as https://shop.example; default: from the address."`
 	Buyers         string `default:"guest" placeholder:"MODE" help:"Who a buyer is: guest (a signed cookie) or header (X-Buyer-ID from a trusted proxy); default: ${default}."`
 	TrustedProxies string `placeholder:"CIDR,..." help:"Peers whose headers are believed."`
-	Secret         string `secret:"" placeholder:"NEW,OLD" help:"Signs cookies and tickets, at least 32 bytes; default: made in the data directory."`
+	Secret         string `secret:"" placeholder:"NEW,OLD" help:"Signs cookies and tickets, at least 32 bytes; default: made in the data directory; required with --redis."`
 	AdminToken     string `secret:"" placeholder:"TOKEN" help:"Bearer token of the admin API, at least 16 characters; default: none, bearer off."`
 	AdminPassword  string `secret:"" placeholder:"PASSWORD" help:"Of the user admin, who is made while there is no user; default: made and printed once."`
-	Demo           toggle `help:"Put a demo item on sale if there is no item; default: when the database is new."`
+	Demo           toggle `help:"Put a demo item on sale if there is no item; default: when the SQLite file is new."`
 	QueueLimit     string `default:"2000000" placeholder:"N" help:"Undecided tickets an item may have; default: ${default}."`
 	MaxSockets     string `placeholder:"N" help:"Open sockets; default: the limit of file descriptors less 1000."`
 }

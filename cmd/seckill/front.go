@@ -27,8 +27,8 @@ import (
 
 // front is the side of the program that browsers see: pages, calls and sockets on one address.
 type front struct {
-	url      string // of the address that is listened on
-	hub      *ws.Hub
+	url      string  // of the address that is listened on
+	hub      *ws.Hub // nil in a worker
 	http     *http.Server
 	listener net.Listener
 	store    *store.Store
@@ -44,33 +44,17 @@ func newFront(s settings, db *store.Store, q queue.Queue, log *slog.Logger, metr
 		return nil, err
 	}
 	f := &front{url: urlOf(listener.Addr()), listener: listener, store: db, queue: q, log: log}
-	if f.http, err = f.wire(s, metrics); err != nil {
+	opt := api.Options{Log: log, Ready: f.ready, Metrics: promhttp.HandlerFor(metrics, promhttp.HandlerOpts{})}
+	var handler http.Handler
+	if s.role == roleWorker {
+		handler, err = web.NewHealth(opt)
+	} else {
+		handler, err = f.wire(s, metrics, opt)
+	}
+	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
-	return f, nil
-}
-
-// wire puts desk, hub, identity and pages together.
-func (f *front) wire(s settings, metrics *prometheus.Registry) (*http.Server, error) {
-	base := cmp.Or(s.baseURL, f.url)
-	secure := strings.HasPrefix(base, "https://")
-	desk := sale.New(sale.Options{Store: f.store, Queue: f.queue, MAC: model.NewTicketMAC(s.secrets...), Log: f.log})
-	f.hub = ws.New(ws.Options{Desk: desk, Queue: f.queue, Log: f.log, MaxSockets: s.maxSockets, BaseURL: base})
-	metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "seckill_sockets", Help: "Open sockets."},
-		func() float64 { return float64(f.hub.Len()) }))
-	handler, err := web.New(web.Options{BaseURL: base, API: api.Options{
-		Desk:     desk,
-		Hub:      f.hub,
-		Identity: api.NewIdentity(api.IdentityOptions{Mode: s.buyers, Secrets: s.secrets, Trusted: s.trusted, Secure: secure}),
-		Auth:     api.NewAuth(api.AuthOptions{Store: f.store, Token: s.adminToken, Secure: secure}),
-		Log:      f.log,
-		Ready:    f.ready,
-		Metrics:  promhttp.HandlerFor(metrics, promhttp.HandlerOpts{}),
-	}})
-	if err != nil {
-		return nil, err
-	}
-	return &http.Server{
+	f.http = &http.Server{
 		Handler: handler,
 		// A slow client is cut off; a socket is not, because an upgrade clears the deadlines.
 		ReadHeaderTimeout: 10 * time.Second,
@@ -78,8 +62,23 @@ func (f *front) wire(s settings, metrics *prometheus.Registry) (*http.Server, er
 		WriteTimeout:      time.Minute,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    32 << 10,
-		ErrorLog:          slog.NewLogLogger(f.log.Handler(), slog.LevelWarn),
-	}, nil
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+	}
+	return f, nil
+}
+
+// wire puts desk, hub, identity and pages together.
+func (f *front) wire(s settings, metrics *prometheus.Registry, opt api.Options) (http.Handler, error) {
+	base := cmp.Or(s.baseURL, f.url)
+	secure := strings.HasPrefix(base, "https://")
+	desk := sale.New(sale.Options{Store: f.store, Queue: f.queue, MAC: model.NewTicketMAC(s.secrets...), Log: f.log})
+	f.hub = ws.New(ws.Options{Desk: desk, Queue: f.queue, Log: f.log, MaxSockets: s.maxSockets, BaseURL: base})
+	metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "seckill_sockets", Help: "Open sockets."},
+		func() float64 { return float64(f.hub.Len()) }))
+	opt.Desk, opt.Hub = desk, f.hub
+	opt.Identity = api.NewIdentity(api.IdentityOptions{Mode: s.buyers, Secrets: s.secrets, Trusted: s.trusted, Secure: secure})
+	opt.Auth = api.NewAuth(api.AuthOptions{Store: f.store, Token: s.adminToken, Secure: secure})
+	return web.New(web.Options{BaseURL: base, API: opt})
 }
 
 // serve answers until drain.

@@ -8,7 +8,7 @@ import (
 	"seckill/model/store"
 )
 
-// migrate brings the tables up to date, while no other process uses the data.
+// migrate brings the tables up to date. A SQLite file must not be in use meanwhile.
 func (p program) migrate(ctx context.Context, c cli) error {
 	at, err := c.place()
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 )
 
@@ -84,6 +85,11 @@ func (w wrongSettings) Error() string { return strings.Join(w, "\n") }
 // add notes that the flag is wrong, and why.
 func (w *wrongSettings) add(flag, format string, args ...any) {
 	*w = append(*w, "--"+flag+": "+fmt.Sprintf(format, args...))
+}
+
+// has reports whether the flag is wrong.
+func (w wrongSettings) has(flag string) bool {
+	return slices.ContainsFunc(w, func(line string) bool { return strings.HasPrefix(line, "--"+flag+": ") })
 }
 
 // err is w, or nil if nothing is wrong.

@@ -17,8 +17,12 @@ import (
 type dataDir struct{ locks []*flock.Flock }
 
 // claim makes the data directory and locks it, so that a second process keeps out, and locks the database beside its
-// file: it may be another's that has a data directory elsewhere. The error is wrongSettings. The caller releases it.
+// file: it may be another's that has a data directory elsewhere. With MySQL there is nothing to claim. The error is
+// wrongSettings. The caller releases it.
 func (p place) claim() (dataDir, error) {
+	if p.mysql != "" {
+		return dataDir{}, nil
+	}
 	var wrong wrongSettings
 	if err := os.MkdirAll(p.data, 0o700); err != nil {
 		wrong.add("data", "%v", err)

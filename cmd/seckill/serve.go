@@ -7,8 +7,8 @@ import (
 	"log/slog"
 	"time"
 
-	"seckill/model"
-	"seckill/model/queue"
+	"github.com/prometheus/client_golang/prometheus"
+
 	"seckill/model/store"
 	"seckill/worker"
 )
@@ -39,6 +39,9 @@ func (p program) serve(ctx context.Context, s settings) error {
 		}
 		s.secrets = [][]byte{made}
 	}
+	if err := checkRedis(ctx, s, p.log()); err != nil {
+		return err
+	}
 	up := false
 	err = s.withStore(ctx, store.Options{Log: p.log()}, func(db *store.Store, fresh bool) error {
 		running, err := p.assemble(ctx, s, db, fresh)
@@ -57,8 +60,8 @@ func (p program) serve(ctx context.Context, s settings) error {
 
 // server is the parts of a running program.
 type server struct {
-	queue   *queue.Local
-	sellers *worker.Sellers
+	queues  queues
+	sellers *worker.Sellers // nil in a process that only answers browsers
 	front   *front
 	store   *store.Store
 	log     *slog.Logger
@@ -70,52 +73,69 @@ func (p program) assemble(ctx context.Context, s settings, db *store.Store, fres
 	if err := p.firstAdmin(ctx, db, s.adminPassword); err != nil {
 		return nil, err
 	}
-	if s.demo == "true" || s.demo == "" && fresh {
+	if s.demo == "true" || s.demo == "" && fresh && s.mysql == "" {
 		if err := demo(ctx, db); err != nil {
 			return nil, err
 		}
 	}
 	log, metrics := p.log(), newMetrics()
-	q := queue.NewLocal(db, model.NewClock(time.Now), queue.LocalOptions{Limit: s.queueLimit})
-	sellers := worker.New(worker.Options{Store: db, Queue: q, Log: log, Metrics: metrics})
-	if err := sellers.Adopt(ctx); err != nil {
-		return nil, fmt.Errorf("adopt the items: %w", err)
-	}
-	front, err := newFront(s, db, q, log, metrics)
+	queues, err := openQueues(s, db, log)
 	if err != nil {
 		return nil, err
 	}
-	return &server{queue: q, sellers: sellers, front: front, store: db, log: log}, nil
+	running := &server{queues: queues, store: db, log: log}
+	if err := running.wire(ctx, s, metrics); err != nil {
+		return nil, errors.Join(err, queues.close())
+	}
+	return running, nil
+}
+
+// wire makes the parts that the process's role has.
+func (r *server) wire(ctx context.Context, s settings, metrics *prometheus.Registry) error {
+	if s.role != roleWeb {
+		r.sellers = worker.New(worker.Options{Store: r.store, Queue: r.queues.working, Log: r.log, Metrics: metrics})
+		if err := r.sellers.Adopt(ctx); err != nil {
+			return fmt.Errorf("adopt the items: %w", err)
+		}
+	}
+	var err error
+	r.front, err = newFront(s, r.store, r.queues.answering, r.log, metrics)
+	return err
 }
 
 // run sells until ctx ends or a part fails, and then stops the parts in the order in which they need each other.
-func (s *server) run(ctx context.Context) error {
+func (r *server) run(ctx context.Context) error {
 	failed := make(chan error, 4) // one from each part
-	sellers := startPart("sellers", s.sellers.Run, failed)
-	sessions := startPart("sessions", func(ctx context.Context) error {
-		worker.ClearSessions(ctx, s.store.Sessions(), s.log)
-		return nil
-	}, failed)
-	hub := startPart("hub", s.front.hub.Run, failed)
-	web := startPart("http", s.front.serve, failed)
+	var sellers, sessions, hub *part
+	if r.sellers != nil {
+		sellers = startPart("sellers", r.sellers.Run, failed)
+		sessions = startPart("sessions", func(ctx context.Context) error {
+			worker.ClearSessions(ctx, r.store.Sessions(), r.log)
+			return nil
+		}, failed)
+	}
+	if r.front.hub != nil {
+		hub = startPart("hub", r.front.hub.Run, failed)
+	}
+	web := startPart("http", r.front.serve, failed)
 	var failure error
 	select {
 	case <-ctx.Done():
-		s.log.Info("stopping")
+		r.log.Info("stopping")
 	case failure = <-failed:
-		s.log.Error("stopping", "error", failure)
+		r.log.Error("stopping", "error", failure)
 	}
 
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
-	s.front.stopping.Store(true)
+	r.front.stopping.Store(true)
 	time.Sleep(noticeTime)
 	errs := []error{failure, hub.stop(ctx)}
-	s.front.drain(ctx)
+	r.front.drain(ctx)
 	for _, p := range []*part{web, sellers, sessions} {
 		errs = append(errs, p.stop(ctx))
 	}
-	errs = append(errs, s.queue.Close())
+	errs = append(errs, r.queues.close())
 	return errors.Join(errs...)
 }
 
@@ -139,8 +159,11 @@ func startPart(name string, run func(context.Context) error, failed chan<- error
 	return p
 }
 
-// stop ends the part and waits for it until ctx ends.
+// stop ends the part, if there is one, and waits for it until ctx ends.
 func (p *part) stop(ctx context.Context) error {
+	if p == nil {
+		return nil
+	}
 	p.end()
 	select {
 	case <-p.done:

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"math"
 	"net"
 	"net/netip"
@@ -8,6 +9,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"seckill/model/store"
 )
 
 const (
@@ -21,12 +24,22 @@ const (
 // place is where the data is.
 type place struct {
 	data     string // directory
-	database string // the SQLite file
+	database string // the SQLite file, unless the data is in MySQL
+	mysql    string // the address of the MySQL database; empty: SQLite
 }
+
+// Roles of a process.
+const (
+	roleAll    = "all"
+	roleWeb    = "web"    // answers browsers
+	roleWorker = "worker" // sells
+)
 
 // settings is what serve runs with, all of it checked.
 type settings struct {
 	place
+	redis         string // its address; empty: the local queue
+	role          string
 	listen        string
 	baseURL       string // an origin; empty: from the listener
 	buyers        string // "guest" or "header"
@@ -44,6 +57,8 @@ func (c cli) settings() (settings, error) {
 	wrong, f := c.wrong, c.Serve
 	s := settings{
 		place:         c.where(&wrong),
+		redis:         wrong.redis("redis", f.Redis),
+		role:          wrong.oneOf("role", f.Role, roleAll, roleWeb, roleWorker),
 		listen:        wrong.address("listen", f.Listen),
 		baseURL:       wrong.origin("base-url", f.BaseURL),
 		buyers:        wrong.oneOf("buyers", f.Buyers, "guest", "header"),
@@ -58,6 +73,7 @@ func (c cli) settings() (settings, error) {
 	if f.MaxSockets != "" {
 		s.maxSockets = wrong.number("max-sockets", f.MaxSockets, mostSockets)
 	}
+	s.shared(&wrong, f)
 	if s.buyers == "header" && f.TrustedProxies == "" {
 		wrong.add("trusted-proxies", "is required with --buyers header")
 	}
@@ -65,6 +81,19 @@ func (c cli) settings() (settings, error) {
 		wrong.add("admin-token", "has fewer than %d characters", leastToken)
 	}
 	return s, wrong.err()
+}
+
+// shared checks what several processes on one queue and one database need.
+func (s settings) shared(wrong *wrongSettings, f serveFlags) {
+	if s.mysql != "" && f.Redis == "" {
+		wrong.add("redis", "is required with MySQL: the local queue keeps its journal in SQLite")
+	}
+	if s.role != "" && s.role != roleAll && (f.Redis == "" || s.mysql == "") {
+		wrong.add("role", "%s needs --redis and MySQL: without them the sale is one process", s.role)
+	}
+	if f.Redis != "" && f.Secret == "" && !wrong.has("secret") {
+		wrong.add("secret", "is required with --redis: all processes sign with the same one")
+	}
 }
 
 // place checks where the data is, for the commands that need no more.
@@ -75,18 +104,24 @@ func (c cli) place() (place, error) {
 }
 
 func (c cli) where(wrong *wrongSettings) place {
+	scheme, path, found := strings.Cut(c.Database, "://")
+	if scheme == "mysql" && found {
+		if err := store.CheckDSN(c.Database); err != nil {
+			wrong.add("database", "%v", err)
+		}
+		return place{data: c.Data, mysql: c.Database}
+	}
 	if c.Data == "" {
 		wrong.add("data", "is empty")
 	}
 	if c.Database == "" {
 		return place{data: c.Data, database: filepath.Join(c.Data, "seckill.db")}
 	}
-	scheme, path, found := strings.Cut(c.Database, "://")
 	switch {
 	case !found:
-		wrong.add("database", "is no URL; want sqlite://PATH")
+		wrong.add("database", "is no URL; want sqlite://PATH or mysql://USER:PASS@HOST:PORT/NAME")
 	case scheme != "sqlite":
-		wrong.add("database", "%s is not supported; this program keeps its data in SQLite, sqlite://PATH", scheme)
+		wrong.add("database", "%s is not supported; want sqlite://PATH or mysql://USER:PASS@HOST:PORT/NAME", scheme)
 	case path == "":
 		wrong.add("database", "has no path; want sqlite://PATH")
 	}
@@ -94,7 +129,12 @@ func (c cli) where(wrong *wrongSettings) place {
 }
 
 // dsn is the database as package store takes it.
-func (p place) dsn() string { return "sqlite://" + p.database }
+func (p place) dsn() string {
+	if p.mysql != "" {
+		return p.mysql
+	}
+	return "sqlite://" + p.database
+}
 
 // defaultSockets is what the limit of file descriptors leaves for sockets.
 func defaultSockets() int {
@@ -128,6 +168,21 @@ func (w *wrongSettings) origin(flag, s string) string {
 	default:
 		return u.Scheme + "://" + u.Host
 	}
+	return ""
+}
+
+// redis checks redis://[:pass@]host:port/db and shows nothing of it: it may have a password in it.
+func (w *wrongSettings) redis(flag, s string) string {
+	if s == "" {
+		return ""
+	}
+	u, err := url.Parse(s)
+	if err == nil && u.Scheme == "redis" && u.Hostname() != "" && u.RawQuery == "" && !u.ForceQuery && u.Fragment == "" {
+		if _, err := strconv.ParseUint(cmp.Or(strings.TrimPrefix(u.Path, "/"), "0"), 10, 16); err == nil {
+			return s
+		}
+	}
+	w.add(flag, "is no address of the form redis://:PASS@HOST:PORT/DB")
 	return ""
 }
 

@@ -75,7 +75,11 @@ func TestEachWrongSetting(t *testing.T) {
 		{"--data=", "--data: is empty"},
 		{"--database=seckill.db", "--database: is no URL"},
 		{"--database=sqlite://", "--database: has no path"},
-		{"--database=mysql://root:hidden@db/shop", "--database: mysql is not supported"},
+		{"--database=postgres://root:hidden@db/shop", "--database: postgres is not supported"},
+		{"--database=mysql://root:hidden@db/shop", "--redis: is required with MySQL"},
+		{"--redis=redis://:hidden@cache:6379/0", "--secret: is required with --redis"},
+		{"--role=seller", `--role: "seller" is none of all, web, worker`},
+		{"--role=web", "--role: web needs --redis and MySQL"},
 		{"--listen=8080", `--listen: "8080" is not HOST:PORT`},
 		{"--listen=:http", `--listen: port "http" is not a number`},
 		{"--listen=:65536", `--listen: port "65536" is not a number`},
@@ -96,7 +100,7 @@ func TestEachWrongSetting(t *testing.T) {
 		{"--queue-limit=0", `--queue-limit: "0" is not a whole number from 1`},
 		{"--queue-limit=1e3", `--queue-limit: "1e3" is not a whole number`},
 		{"--max-sockets=-1", `--max-sockets: "-1" is not a whole number`},
-		{"--redis=redis://x", "--redis: unknown flag"},
+		{"--push-url=https://x", "--push-url: unknown flag"},
 		{"--listen", "--listen: "},
 		{"srve", "unexpected argument srve"},
 	} {
@@ -110,6 +114,47 @@ func TestEachWrongSetting(t *testing.T) {
 			}
 			if strings.Contains(said, "hidden") || r.stdout.Len() > 0 {
 				t.Errorf("said too much: %q, %q", said, r.stdout.String())
+			}
+		})
+	}
+}
+
+func TestSettingsOfSeveralProcesses(t *testing.T) {
+	t.Parallel()
+	const dsn, redis, secret = "--database=mysql://u:hidden@db:3307/shop", "--redis=redis://:hidden@cache:6379/2", "--secret=" + settingsSecret
+	for role, args := range map[string][]string{
+		"all":    {dsn, redis, secret, "--data="},
+		"web":    {dsn, redis, secret, "--role=web"},
+		"worker": {dsn, redis, secret, "--role=worker"},
+	} {
+		s, err := new(settingsRun).settings(args...)
+		if err != nil || s.role != role || s.dsn() != "mysql://u:hidden@db:3307/shop" || s.redis != "redis://:hidden@cache:6379/2" {
+			t.Errorf("%s: %+v, %v", role, s, err)
+		}
+	}
+	// One process on SQLite may have its queue on Redis.
+	if s, err := new(settingsRun).settings(redis, secret); err != nil || s.dsn() != "sqlite://data/seckill.db" || s.role != "all" {
+		t.Errorf("%+v, %v", s, err)
+	}
+	for name, c := range map[string]struct {
+		args  []string
+		lines []string
+	}{
+		"a worker on SQLite":         {[]string{redis, secret, "--role=worker"}, []string{"--role: worker needs"}},
+		"a worker without Redis":     {[]string{dsn, "--role=worker"}, []string{"--redis: is required", "--role: worker needs"}},
+		"wrong addresses":            {[]string{"--database=mysql://u:hidden@db", "--redis=redis://:hidden@/x?y", secret}, []string{"--database: want mysql://", "--redis: is no address"}},
+		"a database number":          {[]string{"--redis=redis://cache/one", secret}, []string{"--redis: is no address"}},
+		"a secret that is too short": {[]string{redis, "--secret=x"}, []string{"--secret: secret 1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := new(settingsRun).settings(c.args...)
+			if err == nil || strings.Contains(err.Error(), "hidden") {
+				t.Fatal(err)
+			}
+			lines := strings.Split(err.Error(), "\n")
+			if !slices.EqualFunc(lines, c.lines, strings.HasPrefix) {
+				t.Errorf("%q, want %q", lines, c.lines)
 			}
 		})
 	}

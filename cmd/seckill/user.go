@@ -20,8 +20,6 @@ import (
 const (
 	leastPassword = 8   // characters
 	mostName      = 100 // characters
-	// toolNode makes the ids of the tools, which may run beside a server; the server's node is 0.
-	toolNode = 1
 )
 
 // userAdd adds an admin. A running server need not be stopped for it.
@@ -38,10 +36,12 @@ func (p program) userAdd(ctx context.Context, c cli) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(at.data, 0o700); err != nil {
-		return err
+	if at.mysql == "" {
+		if err := os.MkdirAll(at.data, 0o700); err != nil {
+			return err
+		}
 	}
-	return at.withStore(ctx, store.Options{Log: p.log(), Node: toolNode}, func(db *store.Store, _ bool) error {
+	return at.withStore(ctx, store.Options{Log: p.log()}, func(db *store.Store, _ bool) error {
 		_, err := db.CreateUser(ctx, newAdmin(name, hash))
 		if errors.Is(err, &model.Error{Code: model.CodeInvalid}) {
 			return fmt.Errorf("the name %q is taken", name)
@@ -61,7 +61,7 @@ func (p program) userPasswd(ctx context.Context, c cli) error {
 		return err
 	}
 	name := c.User.Passwd.Name
-	return at.withStore(ctx, store.Options{Log: p.log(), Node: toolNode}, func(db *store.Store, _ bool) error {
+	return at.withStore(ctx, store.Options{Log: p.log()}, func(db *store.Store, _ bool) error {
 		err := db.SetUserHash(ctx, name, hash)
 		if errors.Is(err, model.ErrNotFound) {
 			return fmt.Errorf("there is no user %q", name)
@@ -87,7 +87,8 @@ func (p program) userList(ctx context.Context, c cli) error {
 	return errors.Join(err, db.Close())
 }
 
-// firstAdmin adds the user admin while there is no user at all. A password that it has to make is printed, once.
+// firstAdmin adds the user admin while there is no user at all. A password that it has to make is printed, once, by the
+// one of several processes that has added the user.
 func (p program) firstAdmin(ctx context.Context, db *store.Store, password string) error {
 	users, err := db.Users(ctx)
 	if err != nil || len(users) > 0 {
@@ -101,7 +102,10 @@ func (p program) firstAdmin(ctx context.Context, db *store.Store, password strin
 	if err != nil {
 		return err
 	}
-	if _, err := db.CreateUser(ctx, newAdmin("admin", hash)); err != nil {
+	switch _, err := db.CreateUser(ctx, newAdmin("admin", hash)); {
+	case errors.Is(err, &model.Error{Code: model.CodeInvalid}):
+		return nil // another process was first
+	case err != nil:
 		return err
 	}
 	if made {
