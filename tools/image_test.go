@@ -78,6 +78,22 @@ func mustBeStatic(t *testing.T, program string) {
 	}
 }
 
+// imageEnvironment is the environment that the Dockerfile sets.
+func imageEnvironment(t *testing.T) map[string]string {
+	t.Helper()
+	env := map[string]string{}
+	for line := range strings.Lines(read(t, "../Dockerfile")) {
+		settings, ok := strings.CutPrefix(line, "ENV ")
+		if !ok {
+			continue
+		}
+		for _, setting := range strings.Fields(settings) {
+			name, value, _ := strings.Cut(setting, "=")
+			env[name] = value
+		}
+	}
+	return env
+}
 
 func read(t *testing.T, path string) string {
 	t.Helper()
