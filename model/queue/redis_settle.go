@@ -25,7 +25,7 @@ func (r *Redis) Peek(ctx context.Context, item model.ID, most int) (Batch, error
 	// Numbers are given one after the other: but for what was lost with Redis' data, an entry's place is its number.
 	before := int64(0)
 	for n, line := range lines {
-		e := readLine(line, before+1, b.Seq-queued+1+int64(n))
+		e := readLine(line, b.Epoch, before+1, b.Seq-queued+1+int64(n))
 		if e.Err != nil {
 			e.Epoch, e.Seq = b.Epoch, max(before, b.Served+int64(n))+1
 		}
@@ -35,13 +35,15 @@ func (r *Redis) Peek(ctx context.Context, item model.ID, most int) (Batch, error
 	return b, nil
 }
 
-// readLine reads a line whose number has to be between least and most.
-func readLine(line string, least, most int64) model.Entry {
+// readLine reads a line of a queue in an epoch, whose number has to be between least and most.
+func readLine(line string, epoch, least, most int64) model.Entry {
 	e := DecodeEntry([]byte(line))
 	switch {
 	case e.Err != nil:
 	case e.Seq < least || e.Seq > most:
 		e = unreadable("number %d, where %d to %d may be", e.Seq, least, most)
+	case e.Epoch > epoch:
+		e = unreadable("epoch %d in epoch %d", e.Epoch, epoch)
 	case !bytes.Equal(EncodeEntry(e), []byte(line)):
 		e = unreadable("odd form %.40q", line)
 	}
