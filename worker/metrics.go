@@ -15,6 +15,7 @@ type metrics struct {
 	seconds   prometheus.Histogram
 	panics    prometheus.Counter
 	sellers   prometheus.Gauge
+	workers   prometheus.Gauge
 	setAside  prometheus.Counter
 }
 
@@ -32,11 +33,13 @@ func newMetrics(r prometheus.Registerer) *metrics {
 			Name: "seckill_seller_panics_total", Help: "Panics that sellers went on from."}),
 		sellers: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "seckill_sellers", Help: "Items that have a seller."}),
+		workers: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "seckill_workers", Help: "Workers that live, as this one sees it."}),
 		setAside: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "seckill_set_aside_total", Help: "Tickets decided as failed: look at the log."}),
 	}
 	if r != nil {
-		r.MustRegister(m.decisions, m.batches, m.seconds, m.panics, m.sellers, m.setAside)
+		r.MustRegister(m.decisions, m.batches, m.seconds, m.panics, m.sellers, m.workers, m.setAside)
 	}
 	return m
 }

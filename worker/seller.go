@@ -101,7 +101,7 @@ func (s *seller) sell(ctx context.Context) (bool, error) {
 	start := time.Now()
 	batch, err := s.queue.Peek(ctx, s.item, queue.MaxPeek)
 	switch {
-	case errors.Is(err, queue.ErrMissing):
+	case errors.Is(err, queue.ErrMissing), errors.Is(err, queue.ErrStale):
 		return false, nil // the sweep installs it, and that wakes the seller
 	case err != nil:
 		return false, fmt.Errorf("peek: %w", err)

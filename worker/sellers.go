@@ -2,12 +2,17 @@
 // has each batch decided in SQL, and settles it. A seller without tickets costs nothing: it is woken by the queue, and a
 // sweep every second is the net under lost messages, which also brings the queue's mirror up to date with SQL.
 //
+// Any number of workers share the items: each says once a second that it lives, and whose an item is follows from the
+// names of those who live. The owner sells, refreshes the mirror, and puts the queue up again when the queue has lost it.
+//
 // Nothing here holds a promise alone: a seller may stop, repeat, wake late or run twice, and SQL's row lock and decided
 // still give one verdict to a ticket.
 package worker
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"log/slog"
 	"sync"
 	"time"
@@ -19,7 +24,7 @@ import (
 	"seckill/model/store"
 )
 
-// Sellers runs one seller for each item that is not over.
+// Sellers runs one seller for each item that is not over and is this worker's.
 type Sellers struct {
 	store   *store.Store
 	queue   queue.Queue
@@ -27,12 +32,17 @@ type Sellers struct {
 	log     *slog.Logger
 	metrics *metrics
 	sweep   time.Duration
+	owners  owners
+	soon    chan struct{} // capacity 1: a sweep is wanted before its time
 
-	// Only the goroutine of Run touches these.
-	running map[model.ID]*seller
-	known   map[model.ID]bool // items that the queue may keep
+	// Only sweeps touch these, one at a time.
+	known   map[model.ID]bool      // items that the queue may keep
+	seeded  bool                   // known has those that were over before this worker began
+	bad     map[model.ID]time.Time // items whose queue does not stand, since when that was seen
 	backoff backoff
 
+	mu      sync.Mutex
+	running map[model.ID]*seller
 	working sync.WaitGroup
 }
 
@@ -43,6 +53,8 @@ type Options struct {
 	Log     *slog.Logger
 	Metrics prometheus.Registerer // nil: none
 	Sweep   time.Duration         // 0: a second
+	// Name is this worker's, other than that of any other; empty: one that nobody has.
+	Name string
 }
 
 // New makes the sellers. It starts no goroutine.
@@ -51,40 +63,71 @@ func New(opt Options) *Sellers {
 		opt.Sweep = time.Second
 	}
 	return &Sellers{store: opt.Store, queue: opt.Queue, decide: opt.Store.Decide, log: opt.Log,
-		metrics: newMetrics(opt.Metrics), sweep: opt.Sweep,
-		running: map[model.ID]*seller{}, known: map[model.ID]bool{}}
+		metrics: newMetrics(opt.Metrics), sweep: opt.Sweep, owners: owners{self: cmp.Or(opt.Name, rand.Text())},
+		soon: make(chan struct{}, 1), known: map[model.ID]bool{}, bad: map[model.ID]time.Time{},
+		running: map[model.ID]*seller{}}
 }
 
 // Run sells until ctx ends; then it lets the batches under way finish, and waits for them. It may run once.
 func (s *Sellers) Run(ctx context.Context) error {
-	defer s.working.Wait()
 	messages := s.queue.Subscribe(ctx)
-	tick := time.NewTicker(s.sweep)
-	defer tick.Stop()
-	s.sweepAndLog(ctx)
+	var loops sync.WaitGroup
+	loops.Go(func() { s.beat(ctx) })
+	loops.Go(func() { s.keepSwept(ctx) })
+	s.listen(ctx, messages)
+	loops.Wait()
+	s.leave(ctx)
+	s.working.Wait()
+	return nil
+}
+
+// listen acts on messages until ctx ends: news of an item reaches its seller at once. It waits for nothing else.
+func (s *Sellers) listen(ctx context.Context, messages <-chan queue.Message) {
 	for {
 		select {
 		case <-ctx.Done():
-			return nil
+			return
 		case m, open := <-messages:
 			if !open {
 				messages = nil // the sweep goes on alone
 				continue
 			}
 			s.hear(ctx, m)
-		case <-tick.C:
-			s.sweepAndLog(ctx)
 		}
 	}
 }
 
-// hear acts on a message: news of an item reaches its seller at once.
 func (s *Sellers) hear(ctx context.Context, m queue.Message) {
 	switch m.Kind {
 	case queue.Woken, queue.Changed:
-		s.start(ctx, m.Item).wake()
+		if s.owners.owns(m.Item) {
+			s.start(ctx, m.Item).wake()
+		}
 	case queue.Missed:
+		s.sweepSoon()
+	}
+}
+
+// keepSwept sweeps now, at every tick and when it is wanted, until ctx ends.
+func (s *Sellers) keepSwept(ctx context.Context) {
+	tick := time.NewTicker(s.sweep)
+	defer tick.Stop()
+	for {
 		s.sweepAndLog(ctx)
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.soon:
+		case <-tick.C:
+		}
+	}
+}
+
+// sweepSoon has the next sweep begin at once.
+func (s *Sellers) sweepSoon() {
+	select {
+	case s.soon <- struct{}{}:
+	default:
 	}
 }
 
@@ -103,6 +146,8 @@ func (s *Sellers) sweepAndLog(ctx context.Context) {
 
 // start is the item's seller, started if there is none.
 func (s *Sellers) start(ctx context.Context, item model.ID) *seller {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if running, ok := s.running[item]; ok {
 		return running
 	}
@@ -122,6 +167,8 @@ func (s *Sellers) newSeller(item model.ID) *seller {
 
 // stop ends the item's seller, if there is one, after the batch under way.
 func (s *Sellers) stop(item model.ID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	running, ok := s.running[item]
 	if !ok {
 		return

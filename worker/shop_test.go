@@ -19,12 +19,15 @@ import (
 	"seckill/model/store"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	queue.QuietRedis()
+	goleak.VerifyTestMain(m)
+}
 
 // shop is a database and a queue as the program has them, with a clock that a test can set ahead.
 type shop struct {
 	t     testing.TB
-	path  string
+	dsn   string
 	store *store.Store
 	queue *queue.Local
 	ahead atomic.Int64
@@ -34,7 +37,12 @@ type shop struct {
 }
 
 func openShop(t testing.TB) *shop {
-	s := &shop{t: t, path: filepath.Join(t.TempDir(), "shop.db"), log: &logBook{}}
+	return openShopOn(t, "sqlite://"+filepath.Join(t.TempDir(), "shop.db"))
+}
+
+// openShopOn is a shop on a database of the test's own.
+func openShopOn(t testing.TB, dsn string) *shop {
+	s := &shop{t: t, dsn: dsn, log: &logBook{}}
 	s.open()
 	return s
 }
@@ -42,7 +50,7 @@ func openShop(t testing.TB) *shop {
 // open starts the database and an empty queue, as a new process would.
 func (s *shop) open() {
 	s.t.Helper()
-	opened, err := store.Open(s.t.Context(), "sqlite://"+s.path, store.Options{Now: s.now})
+	opened, err := store.Open(s.t.Context(), s.dsn, store.Options{Now: s.now})
 	s.must(err)
 	_, err = opened.Migrate(s.t.Context())
 	s.must(err)
@@ -67,8 +75,10 @@ func (s *shop) must(err error) {
 // sellers makes sellers on q, with metrics and a log of their own.
 func (s *shop) sellers(q queue.Queue) *Sellers {
 	s.metrics = prometheus.NewRegistry()
-	return New(Options{Store: s.store, Queue: q, Log: slog.New(s.log), Metrics: s.metrics})
+	return New(Options{Store: s.store, Queue: q, Log: s.logger(), Metrics: s.metrics})
 }
+
+func (s *shop) logger() *slog.Logger { return slog.New(s.log) }
 
 // create inserts an item that is open from now on; its queue is not installed.
 func (s *shop) create(stock int64, change ...func(*model.Item)) model.Item {

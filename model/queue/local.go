@@ -280,6 +280,17 @@ func (l *Local) Progress(_ context.Context, items ...model.ID) ([]Progress, erro
 	return progress, nil
 }
 
+// Reconcile implements Queue: it does nothing.
+func (l *Local) Reconcile(context.Context, model.ID) error { return nil }
+
+// Beat implements Queue: the queue's own process is the only one.
+func (l *Local) Beat(_ context.Context, worker string) ([]string, error) {
+	return []string{worker}, nil
+}
+
+// Leave implements Queue: nobody else takes over.
+func (l *Local) Leave(context.Context, string) error { return nil }
+
 // Subscribe implements Queue.
 func (l *Local) Subscribe(ctx context.Context) <-chan Message { return l.fanout.subscribe(ctx) }
 

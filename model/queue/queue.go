@@ -79,6 +79,16 @@ type Queue interface {
 	// Progress is how far the items' queues are, in the order asked for; an item that is not installed has a zero Epoch.
 	Progress(ctx context.Context, items ...model.ID) ([]Progress, error)
 
+	// Reconcile is for the owner of an item whose mirror is newer than the row that was read before it. If SQL, read after
+	// the mirror, is still behind it, SQL has lost commits: that is logged, and the mirror is overwritten. A backend that
+	// keeps nothing longer than its process need not do anything.
+	Reconcile(ctx context.Context, item model.ID) error
+
+	// Beat says that a worker of this name lives, and tells the names of all that do, rising: those who said so
+	// within the last four seconds. Leave says that it does not live any more.
+	Beat(ctx context.Context, worker string) ([]string, error)
+	Leave(ctx context.Context, worker string) error
+
 	// Subscribe hears of everything published from now on, until ctx ends; then the channel is closed. A reader that
 	// is too slow misses messages and then gets one of kind Missed.
 	Subscribe(ctx context.Context) <-chan Message

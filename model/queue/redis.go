@@ -202,10 +202,13 @@ func (r *Redis) Remove(ctx context.Context, item model.ID) error {
 	return nil
 }
 
-// Beat says that instance lives, and returns all that said so within the last five seconds by the server's clock, in the
-// order of their names.
-func (r *Redis) Beat(ctx context.Context, instance string) ([]string, error) {
-	got, err := r.run(ctx, call{r.scripts.beat, []string{beatKey}, []any{instance, beatTime.Milliseconds()}})
+// liveTime is how long a worker is taken to live after a beat, by the server's clock. With a beat a second, the items of
+// one that dies or freezes have another owner within six.
+const liveTime = 4 * time.Second
+
+// Beat implements Queue.
+func (r *Redis) Beat(ctx context.Context, worker string) ([]string, error) {
+	got, err := r.run(ctx, call{r.scripts.beat, []string{beatKey}, []any{worker, liveTime.Milliseconds()}})
 	if err != nil {
 		return nil, fmt.Errorf("%w: beat: %w", model.ErrUnavailable, err)
 	}
@@ -214,8 +217,15 @@ func (r *Redis) Beat(ctx context.Context, instance string) ([]string, error) {
 	return live, nil
 }
 
-// beatTime is how long an instance is taken to live after a beat.
-const beatTime = 5 * time.Second
+// Leave implements Queue.
+func (r *Redis) Leave(ctx context.Context, worker string) error {
+	ctx, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
+	if err := r.commands.ZRem(ctx, beatKey, worker).Err(); err != nil {
+		return fmt.Errorf("%w: leave: %w", model.ErrUnavailable, err)
+	}
+	return nil
+}
 
 // Subscribe implements Queue. It waits for the server to confirm the subscription, for a second and a half at most; when
 // that comes later, or again after a lost connection, the reader gets Missed.

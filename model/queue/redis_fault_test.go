@@ -630,9 +630,11 @@ func TestBeatTellsWhoLives(t *testing.T) {
 	beat("two", "one", "two")
 	now, err := s.queue.Now(t.Context())
 	must(t, err)
-	s.server.Do("ZADD", "seckill:workers", int64(now)-5500, "one")
+	s.server.Do("ZADD", "seckill:workers", int64(now)-4500, "one")
 	beat("two", "two")
 	beat("one", "one", "two")
+	must(t, s.queue.Leave(t.Context(), "two"))
+	beat("one", "one")
 }
 
 func TestCheckRefusesAServerThatWillNotDo(t *testing.T) {

@@ -60,8 +60,7 @@ func (r *Redis) rebuild(ctx context.Context, item model.Item, patient bool) (boo
 	return r.nextEpoch(ctx, row, p.Epoch)
 }
 
-// Reconcile overwrites a mirror that is of a higher version than the item in SQL, read after it: SQL has lost commits
-// then, which is logged. For an owner who has seen such a version.
+// Reconcile implements Queue.
 func (r *Redis) Reconcile(ctx context.Context, item model.ID) error {
 	p, err := r.progress(ctx, item)
 	if err != nil {

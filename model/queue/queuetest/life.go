@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"seckill/model"
@@ -211,5 +212,17 @@ func closeWaits(t *testing.T, b *Backend, item model.Item) {
 	}
 	if err := <-answered; err != nil {
 		t.Errorf("the click under way: %v", err)
+	}
+}
+
+func beats(t *testing.T, b *Backend) {
+	for range 2 {
+		live, err := b.Queue.Beat(t.Context(), "one")
+		if err != nil || !slices.Equal(live, []string{"one"}) {
+			t.Errorf("%v, %v", live, err)
+		}
+		if err := b.Queue.Leave(t.Context(), "one"); err != nil {
+			t.Error(err)
+		}
 	}
 }

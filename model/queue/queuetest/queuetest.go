@@ -84,6 +84,7 @@ func Run(t *testing.T, fresh New) {
 		"install knows who has won and who has lost":         {run: installRemembers},
 		"lines that can not be read come in their turn":      {run: poison},
 		"remove forgets the item":                            {run: remove},
+		"a worker that beats lives":                          {run: beats},
 		"close refuses":                                      {run: closeRefuses},
 		"an insert that failed leaves nothing":               {run: failBefore},
 		"an insert that only seemed to fail is kept":         {run: failAfter},
