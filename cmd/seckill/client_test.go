@@ -22,9 +22,10 @@ type client struct {
 	http   *http.Client
 }
 
-// crowd is a transport for as many connections at once as there are callers.
+// crowd is a transport for as many connections at once as there are callers. Idle ones are closed soon: a long test has
+// many crowds.
 func crowd(t *testing.T) *http.Transport {
-	tr := &http.Transport{MaxIdleConnsPerHost: 4096}
+	tr := &http.Transport{MaxIdleConnsPerHost: 4096, IdleConnTimeout: 2 * time.Second}
 	t.Cleanup(tr.CloseIdleConnections)
 	return tr
 }

@@ -159,18 +159,24 @@ type audited struct {
 // audit runs the program's own audit on the data, and returns its report and exit code.
 func (p *program) audit() (audited, int) {
 	p.t.Helper()
-	cmd := command(p.t, "audit", "--data", p.dir, "--json")
+	return auditOf(p.t, "--data", p.dir)
+}
+
+// auditOf is audit of the data that the arguments name.
+func auditOf(t *testing.T, args ...string) (audited, int) {
+	t.Helper()
+	cmd := command(t, append([]string{"audit", "--json"}, args...)...)
 	out, err := cmd.Output()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
-		p.t.Fatalf("audit: %v", err)
+		t.Fatalf("audit: %v", err)
 	}
 	var report audited
 	if code := cmd.ProcessState.ExitCode(); code == 2 {
 		return report, code
 	}
 	if err := json.Unmarshal(out, &report); err != nil {
-		p.t.Fatalf("audit --json: %v: %.600s", err, out)
+		t.Fatalf("audit --json: %v: %.600s", err, out)
 	}
 	return report, cmd.ProcessState.ExitCode()
 }
