@@ -25,7 +25,10 @@ import (
 	"seckill/model/store"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	queue.QuietRedis()
+	goleak.VerifyTestMain(m)
+}
 
 // soon is when a test gives up waiting.
 const soon = 30 * time.Second
@@ -34,7 +37,7 @@ const soon = 30 * time.Second
 type shop struct {
 	t     testing.TB
 	store *store.Store
-	queue *queue.Local
+	queue queue.Queue
 	desk  *sale.Desk
 	hub   *Hub
 	item  model.Item
@@ -47,8 +50,9 @@ type shop struct {
 // setup is what a test may want otherwise.
 type setup struct {
 	item  func(*model.Item)
-	queue func(queue.Queue) queue.Queue // what the hub sees of the queue
-	found func()                        // runs each time the desk has found a buyer's ticket
+	queue func(queue.Queue) queue.Queue  // what the hub sees of the queue
+	open  func(*store.Store) queue.Queue // the queue; nil: a local one
+	found func()                         // runs each time the desk has found a buyer's ticket
 	most  int
 	base  string
 }
@@ -63,8 +67,12 @@ func openShop(t testing.TB, with setup) *shop {
 	t.Cleanup(func() { must(t, s.store.Close()) })
 	_, err = s.store.Migrate(ctx)
 	must(t, err)
-	clock := model.NewClock(func() time.Time { return time.Now().Add(time.Duration(s.ahead.Load()) * time.Millisecond) })
-	s.queue = queue.NewLocal(s.store, clock, queue.LocalOptions{})
+	if with.open == nil {
+		clock := model.NewClock(func() time.Time { return time.Now().Add(time.Duration(s.ahead.Load()) * time.Millisecond) })
+		s.queue = queue.NewLocal(s.store, clock, queue.LocalOptions{})
+	} else {
+		s.queue = with.open(s.store)
+	}
 	t.Cleanup(func() { must(t, s.queue.Close()) })
 
 	item := model.Item{Title: "Tea", Price: model.Money{Amount: 1234, Currency: "CNY"}, Stock: 1_000_000, PerBuyerLimit: 2,
@@ -79,7 +87,7 @@ func openShop(t testing.TB, with setup) *shop {
 
 	log := slog.New(slog.DiscardHandler)
 	s.desk = sale.New(sale.Options{Store: s.store, Queue: hooked{s.queue, with.found}, MAC: model.NewTicketMAC([]byte("a secret of a test")), Log: log})
-	var seen queue.Queue = s.queue
+	seen := s.queue
 	if with.queue != nil {
 		seen = with.queue(s.queue)
 	}
