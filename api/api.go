@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -40,10 +41,14 @@ func Mount(r *gin.Engine, opt Options) {
 	s := &calls{opt}
 	r.Use(RequestID, s.unknown)
 	for _, route := range Routes() {
-		handlers := gin.HandlersChain{s.answer(route.handle)}
-		if route.Admin {
-			handlers = gin.HandlersChain{s.admin, s.answer(route.handle)}
+		var handlers gin.HandlersChain
+		if !route.Unbounded {
+			handlers = append(handlers, Bounded)
 		}
+		if route.Admin {
+			handlers = append(handlers, s.admin)
+		}
+		handlers = append(handlers, s.answer(route.handle))
 		r.Handle(route.Method, route.Path, handlers...)
 		if route.Method == http.MethodGet && !route.Socket {
 			r.HEAD(route.Path, handlers...)
@@ -74,6 +79,17 @@ func (s *calls) unknown(c *gin.Context) {
 		return
 	}
 	s.problem(c, model.ErrNotFound, nil)
+}
+
+// answerTime is how long a request may wait for its answer. Whoever is asked and does not answer in it is away.
+const answerTime = 5 * time.Second
+
+// Bounded is a middleware that ends what a request waits for after five seconds.
+func Bounded(c *gin.Context) {
+	ctx, cancel := context.WithTimeout(c.Request.Context(), answerTime)
+	defer cancel()
+	c.Request = c.Request.WithContext(ctx)
+	c.Next()
 }
 
 // admin lets admins through.

@@ -12,6 +12,8 @@ type Route struct {
 	Admin  bool   // only for admins
 	Socket bool   // upgrades the connection
 	Health bool   // tells of the process, not of the shop
+	// Unbounded: it may take as long as it needs, or bounds what it waits for itself.
+	Unbounded bool
 	// Body has the fields that the call reads, with a dot for those of an object in an object. Nil: it reads none.
 	Body []string
 	// Query has the query parameters that the call reads.
@@ -29,12 +31,13 @@ func Routes() []Route {
 	return []Route{
 		{Method: http.MethodGet, Path: Base + "/items", Query: page, handle: (*calls).items},
 		{Method: http.MethodGet, Path: Base + "/items/:id", handle: (*calls).item},
-		{Method: http.MethodPost, Path: Base + "/items/:id/buy", Body: []string{"quantity"}, handle: (*calls).buy},
+		{Method: http.MethodPost, Path: Base + "/items/:id/buy", Unbounded: true, Body: []string{"quantity"},
+			handle: (*calls).buy},
 		{Method: http.MethodGet, Path: Base + "/tickets/:ticket", handle: (*calls).ticket},
 		{Method: http.MethodGet, Path: Base + "/orders", Query: append([]string{"item"}, page...), handle: (*calls).orders},
 		{Method: http.MethodGet, Path: Base + "/orders/:no", handle: (*calls).order},
 		{Method: http.MethodGet, Path: Base + "/me", handle: (*calls).me},
-		{Method: http.MethodGet, Path: Base + "/ws", Socket: true, Query: []string{"item"}, handle: (*calls).socket},
+		{Method: http.MethodGet, Path: Base + "/ws", Socket: true, Unbounded: true, Query: []string{"item"}, handle: (*calls).socket},
 
 		{Method: http.MethodPost, Path: admin + "/items", Admin: true, Body: draft, handle: (*calls).publish},
 		{Method: http.MethodGet, Path: admin + "/items", Admin: true, Query: page, handle: (*calls).adminItems},
@@ -49,8 +52,8 @@ func Routes() []Route {
 		{Method: http.MethodGet, Path: admin + "/items/:id/ledger", Admin: true, handle: (*calls).ledger},
 		{Method: http.MethodGet, Path: admin + "/orders", Admin: true, Query: append(page, filter...),
 			handle: (*calls).adminOrders},
-		{Method: http.MethodGet, Path: admin + "/orders.csv", Admin: true, Query: filter, handle: (*calls).ordersCSV},
-		{Method: http.MethodGet, Path: admin + "/audit", Admin: true, handle: (*calls).audit},
+		{Method: http.MethodGet, Path: admin + "/orders.csv", Admin: true, Unbounded: true, Query: filter, handle: (*calls).ordersCSV},
+		{Method: http.MethodGet, Path: admin + "/audit", Admin: true, Unbounded: true, handle: (*calls).audit},
 
 		{Method: http.MethodGet, Path: "/healthz", Health: true, handle: (*calls).healthz},
 		{Method: http.MethodGet, Path: "/readyz", Health: true, handle: (*calls).readyz},

@@ -108,10 +108,10 @@ func originOf(base string) (string, error) {
 
 func (s *site) mount(engine *gin.Engine) {
 	get := func(path string, h handler) {
-		engine.GET(path, s.page(s.read(h)))
-		engine.HEAD(path, s.page(s.read(h)))
+		engine.GET(path, api.Bounded, s.page(s.read(h)))
+		engine.HEAD(path, api.Bounded, s.page(s.read(h)))
 	}
-	post := func(path string, h handler) { engine.POST(path, s.page(h)) }
+	post := func(path string, h handler) { engine.POST(path, api.Bounded, s.page(h)) }
 	engine.GET("/static/*path", s.assets.serve)
 	engine.HEAD("/static/*path", s.assets.serve)
 	engine.GET("/favicon.ico", favicon)

@@ -88,6 +88,8 @@ func wrongQuantity(most int) error {
 
 // refuseHolder is model.AlreadyBought if the buyer has a live order of the item, nil if not.
 func (d *Desk) refuseHolder(ctx context.Context, item model.ID, buyer model.Buyer) error {
+	ctx, cancel := context.WithTimeout(ctx, loadFor)
+	defer cancel()
 	o, err := d.store.BuyerOrder(ctx, item, buyer)
 	switch {
 	case errors.Is(err, model.ErrNotFound):
@@ -102,6 +104,8 @@ func (d *Desk) refuseHolder(ctx context.Context, item model.ID, buyer model.Buye
 
 // notInstalled is the refusal of a click on an item that the queue does not know.
 func (d *Desk) notInstalled(ctx context.Context, item model.ID, buyer model.Buyer) error {
+	ctx, cancel := context.WithTimeout(ctx, loadFor)
+	defer cancel()
 	gone, err := d.removed(ctx, item)
 	switch {
 	case err != nil:

@@ -15,17 +15,25 @@ import (
 	"seckill/model/store/mariadbtest"
 )
 
-// sharedArgs is the settings of processes on a Redis and a MariaDB of the test's own, with a data directory that is
-// not to be made.
-func sharedArgs(t *testing.T) (args []string, data string) {
+// shared is a Redis and a MariaDB of the test's own, and the settings of processes on them.
+type shared struct {
+	cache *redistest.Server
+	db    *mariadbtest.Server
+	dsn   string
+	data  string // the data directory, which is not to be made
+	args  []string
+}
+
+func openShared(t *testing.T) shared {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("starts servers")
 	}
-	cache, db := redistest.Start(t, "--appendonly", "yes"), mariadbtest.Start(t)
-	data = filepath.Join(t.TempDir(), "data")
-	return []string{"--redis", cache.URL(0), "--database", db.DSN(db.Database(t)), "--data", data, "--secret", settingsSecret,
-		"--admin-token", settingsSecret, "--admin-password", "correct horse", "--buyers=header", "--trusted-proxies=127.0.0.1/32"}, data
+	s := shared{cache: redistest.Start(t, "--appendonly", "yes"), db: mariadbtest.Start(t), data: filepath.Join(t.TempDir(), "data")}
+	s.dsn = s.db.DSN(s.db.Database(t))
+	s.args = []string{"--redis", s.cache.URL(0), "--database", s.dsn, "--data", s.data, "--secret", settingsSecret,
+		"--admin-token", settingsSecret, "--admin-password", "correct horse", "--buyers=header", "--trusted-proxies=127.0.0.1/32"}
+	return s
 }
 
 // sharedCall sends a request as admin and as buyer ann, and decodes the answer.
@@ -79,8 +87,8 @@ const sharedItem = `{"title":"Kettle","price":{"amount":100,"currency":"CNY"},"s
 
 func TestOneProcessOnRedisAndMySQL(t *testing.T) {
 	t.Parallel()
-	args, data := sharedArgs(t)
-	printed, stop := serveStart(t, args...)
+	s := openShared(t)
+	printed, stop := serveStart(t, s.args...)
 	url := sharedURL(printed)
 	item := sharedCall(t, "POST", url+"/api/v1/admin/items", sharedItem, 201)
 	ticket := sharedCall(t, "POST", url+"/api/v1/items/"+item.ID+"/buy", "", 202)
@@ -91,19 +99,18 @@ func TestOneProcessOnRedisAndMySQL(t *testing.T) {
 	if code := stop(); code != exitOK {
 		t.Errorf("exit code %d", code)
 	}
-	if _, err := os.Stat(data); err == nil {
+	if _, err := os.Stat(s.data); err == nil {
 		t.Error("the data directory was made")
 	}
 
-	database := args[2:4]
 	for command, want := range map[string]string{"audit": "I6 ok", "user list": "admin", "migrate": "up to date"} {
 		var r settingsRun
-		if code := r.run(t.Context(), append(strings.Fields(command), database...)...); code != exitOK || !strings.Contains(r.stdout.String(), want) {
+		if code := r.run(t.Context(), append(strings.Fields(command), "--database", s.dsn)...); code != exitOK || !strings.Contains(r.stdout.String(), want) {
 			t.Errorf("%s: exit code %d, %s%s", command, code, r.stdout.String(), r.stderr.String())
 		}
 	}
 	r := settingsRun{stdin: "a long password\n"}
-	if code := r.run(t.Context(), append([]string{"user", "add", "eve"}, database...)...); code != exitOK {
+	if code := r.run(t.Context(), "user", "add", "eve", "--database", s.dsn); code != exitOK {
 		t.Errorf("user add: exit code %d, %s", code, r.stderr.String())
 	}
 }
@@ -111,13 +118,13 @@ func TestOneProcessOnRedisAndMySQL(t *testing.T) {
 // A process that answers browsers and one that sells are a shop together.
 func TestWebAndWorker(t *testing.T) {
 	t.Parallel()
-	args, _ := sharedArgs(t)
-	printed, stopWeb := serveStart(t, append(args, "--role=web")...)
+	s := openShared(t)
+	printed, stopWeb := serveStart(t, append(s.args, "--role=web")...)
 	web := sharedURL(printed)
 	item := sharedCall(t, "POST", web+"/api/v1/admin/items", sharedItem, 201)
 	ticket := sharedCall(t, "POST", web+"/api/v1/items/"+item.ID+"/buy", "", 202)
 
-	printed, stopWorker := serveStart(t, append(args, "--role=worker")...)
+	printed, stopWorker := serveStart(t, append(s.args, "--role=worker")...)
 	worker := sharedURL(printed)
 	if status := sharedVerdict(t, web, ticket.Ticket); status != "won" {
 		t.Error(status)
@@ -130,6 +137,39 @@ func TestWebAndWorker(t *testing.T) {
 			t.Errorf("%s: exit code %d", name, code)
 		}
 	}
+}
+
+// A database that does not answer keeps nobody waiting for long: who needs it is told 503, who joins the line is taken.
+func TestAFrozenDatabaseKeepsNobodyWaiting(t *testing.T) {
+	t.Parallel()
+	s := openShared(t)
+	printed, stop := serveStart(t, s.args...)
+	defer stop()
+	url := sharedURL(printed)
+	item := sharedCall(t, "POST", url+"/api/v1/admin/items", strings.Replace(sharedItem, `"stock":1`, `"stock":9`, 1), 201)
+	ticket := sharedCall(t, "POST", url+"/api/v1/items/"+item.ID+"/buy", "", 202)
+	sharedVerdict(t, url, ticket.Ticket)
+	s.db.Freeze()
+	defer s.db.Thaw()
+	for _, c := range []struct {
+		method, path string
+		within       time.Duration
+	}{
+		{"POST", "/api/v1/items/" + item.ID + "/buy", 5 * time.Second},
+		{"GET", "/api/v1/tickets/" + ticket.Ticket, 6 * time.Second},
+		{"GET", "/api/v1/items", 6 * time.Second},
+		{"GET", "/items/" + item.ID, 6 * time.Second},
+		{"GET", "/readyz", 3 * time.Second},
+		{"POST", "/api/v1/admin/items/" + item.ID + "/pause", 6 * time.Second},
+	} {
+		start := time.Now()
+		sharedCall(t, c.method, url+c.path, "", 503)
+		if took := time.Since(start); took > c.within {
+			t.Errorf("%s %s answered after %v", c.method, c.path, took)
+		}
+	}
+	s.db.Thaw()
+	sharedVerdict(t, url, ticket.Ticket)
 }
 
 func TestARedisThatWillNotDoIsRefused(t *testing.T) {
