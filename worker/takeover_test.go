@@ -392,3 +392,28 @@ func TestRebuildsAtOnceAgree(t *testing.T) {
 		c.audit()
 	})
 }
+
+// An item was over for long before any worker began: who still waits is answered, and then its keys go.
+func TestWhatWasOverBeforeIsClearedAway(t *testing.T) {
+	eachShop(t, func(s *shop) {
+		server := redistest.Start(s.t)
+		front := s.openRedis(server)
+		now, err := front.Now(s.t.Context())
+		s.must(err)
+		item := s.create(1, func(i *model.Item) { i.StartsAt, i.EndsAt = 1, now.Add(-2*keepOver) })
+		s.must(front.Install(s.t.Context(), item))
+		row, err := s.store.Item(s.t.Context(), item.ID)
+		s.must(err)
+		row.EndsAt, row.Version = 0, row.Version+1
+		s.must(front.Mirror(s.t.Context(), row)) // Redis is as it was before the end
+		if _, err := front.Join(s.t.Context(), item.ID, queue.Click{Buyer: "ann", Quantity: 1}); err != nil {
+			s.t.Fatal(err)
+		}
+		s.t.Cleanup(s.run(s.sellers(s.openRedis(server))))
+		c := crew{shop: s}
+		c.await(10*time.Second, "the keys are gone", func() bool { return len(server.Do("KEYS", "{*").([]any)) == 0 })
+		if len(s.orders(item)) != 1 {
+			s.t.Error("who waited has no order")
+		}
+	})
+}
