@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net"
 	"net/http"
 	"strings"
@@ -79,7 +80,13 @@ func (f *front) wire(s settings, metrics *prometheus.Registry) (*http.Server, er
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    32 << 10,
 		ErrorLog:          slog.NewLogLogger(f.log.Handler(), slog.LevelWarn),
+		ConnState:         newIdlers(f.roomForConnections).heed,
 	}, nil
+}
+
+// roomForConnections is how many connections the sockets leave file descriptors for.
+func (f *front) roomForConnections() int {
+	return int(min(descriptors(), math.MaxInt32)) - f.hub.Len() - spareDescriptors
 }
 
 // serve answers until drain.
