@@ -27,6 +27,10 @@ type itemLine struct {
 // checkDecisions holds I4, I5, I7 and the second half of I2 for one item.
 func (a *audit) checkDecisions(tx *gorm.DB, item auditItem) error {
 	line := itemLine{audit: a, item: item, from: math.MinInt64}
+	var epochs []int64
+	if err := tx.Model(&orderRow{}).Where("item_id = ?", item.ID).Distinct().Pluck("epoch", &epochs).Error; err != nil {
+		return fmt.Errorf("epochs of orders: %w", err)
+	}
 	for {
 		var page []decisionRow
 		err := tx.Where("item_id = ? AND from_seq > ?", item.ID, line.from).
@@ -38,7 +42,7 @@ func (a *audit) checkDecisions(tx *gorm.DB, item auditItem) error {
 			line.end()
 			return nil
 		}
-		orders, err := ordersOf(tx, page)
+		orders, err := ordersOf(tx, page, epochs)
 		if err != nil {
 			return fmt.Errorf("orders of decisions: %w", err)
 		}
@@ -57,8 +61,9 @@ type auditOrder struct {
 	Buyer    model.Buyer
 }
 
-// ordersOf is the orders, of any status, from the first to the last number of the page, rising.
-func ordersOf(tx *gorm.DB, page []decisionRow) ([]auditOrder, error) {
+// ordersOf is the orders, of any status, from the first to the last number of the page, rising; epochs is all that there
+// are, for the index of orders begins with them.
+func ordersOf(tx *gorm.DB, page []decisionRow, epochs []int64) ([]auditOrder, error) {
 	last := page[0].ToSeq
 	for _, d := range page {
 		last = max(last, d.ToSeq)
@@ -66,8 +71,8 @@ func ordersOf(tx *gorm.DB, page []decisionRow) ([]auditOrder, error) {
 	var orders []auditOrder
 	err := tx.Raw(`
 		SELECT no, epoch, seq, quantity, buyer FROM orders
-		WHERE item_id = ? AND seq BETWEEN ? AND ? ORDER BY seq, epoch`,
-		page[0].ItemID, page[0].FromSeq, last).Scan(&orders).Error
+		WHERE item_id = ? AND epoch IN ? AND seq BETWEEN ? AND ? ORDER BY seq, epoch`,
+		page[0].ItemID, epochs, page[0].FromSeq, last).Scan(&orders).Error
 	return orders, err
 }
 
