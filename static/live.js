@@ -23,6 +23,7 @@ let ticket = data.ticket ? {
 let order = data.order ? { no: data.order, status: data.orderStatus } : null;
 let buying = false;
 let said = ""; // what the last click came to, while there is no ticket to speak of
+const marks = new Set(); // see first
 let again = false; // the place was lost and taken anew
 let up = false; // the socket is there
 let tick = 0, ask = 0, speak = 0, spoken = "", spokenAt = -Infinity;
@@ -220,11 +221,22 @@ function newer(news, old) {
   return news.status !== "queued" || old.status === "queued";
 }
 
+// first reports whether no page of this browser has asked for the mark before. A browser that keeps nothing counts
+// within this page.
+function first(mark) {
+  try {
+    if (localStorage.getItem(mark)) return false;
+    localStorage.setItem(mark, "1");
+  } catch {
+    if (marks.has(mark)) return false;
+  }
+  marks.add(mark);
+  return true;
+}
+
 // rejoin takes a new place for a lost one: once for each, whatever is reloaded, and never beside another tab.
 function rejoin() {
-  const mark = "rejoined " + ticket.ticket;
-  if (holding() || localStorage.getItem(mark)) return;
-  localStorage.setItem(mark, "1");
+  if (holding() || !first("rejoined " + ticket.ticket)) return;
   again = true;
   buy(ticket.quantity);
 }

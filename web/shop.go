@@ -18,17 +18,26 @@ const pageSize = 50
 type itemsView struct {
 	view
 	Items []sale.ItemView
-	Next  string
+	// All: the page lists the sales that are over too.
+	All  bool
+	Next string
 }
 
-// showItems is the list of sales.
+// showItems is the sales that are not over, what can be bought first; with all in the query every sale there ever was.
 func (s *site) showItems(c *gin.Context) error {
-	page, err := s.desk.Items(c.Request.Context(), c.Query("after"), pageSize)
+	ctx, v := c.Request.Context(), itemsView{view: s.view(c, s.text(c, "items.title"))}
+	var err error
+	if _, v.All = c.GetQuery("all"); v.All {
+		var page sale.Page[sale.ItemView]
+		page, err = s.desk.Items(ctx, c.Query("after"), pageSize)
+		v.Items, v.Next = page.Rows, page.Next
+	} else {
+		v.Items, err = s.desk.Current(ctx)
+	}
 	if err != nil {
 		return err
 	}
-	return s.render(c, http.StatusOK, "items.html",
-		itemsView{view: s.view(c, s.text(c, "items.title")), Items: page.Rows, Next: page.Next})
+	return s.render(c, http.StatusOK, "items.html", v)
 }
 
 // saleView is an item with what the buyer has of it: the item's page and the ticket's.

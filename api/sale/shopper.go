@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"seckill/model"
 	"seckill/model/queue"
@@ -28,6 +29,29 @@ func (d *Desk) Items(ctx context.Context, after string, limit int) (Page[ItemVie
 		page.Rows[n] = ViewItem(i, now)
 	}
 	return page, nil
+}
+
+// Current is every item that is not over: what can be bought first, what is still to come last, each by starts_at.
+func (d *Desk) Current(ctx context.Context) ([]ItemView, error) {
+	now, err := d.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	items, err := d.store.ItemsNotOverBefore(ctx, now)
+	if err != nil {
+		return nil, d.shown("read items", err)
+	}
+	var current []ItemView
+	for _, i := range items {
+		if v := ViewItem(i, now); v.Phase != model.PhaseEnded {
+			current = append(current, v)
+		}
+	}
+	order := []model.Phase{model.PhaseOpen, model.PhasePaused, model.PhaseSoldOut, model.PhaseUpcoming}
+	slices.SortStableFunc(current, func(a, b ItemView) int {
+		return slices.Index(order, a.Phase) - slices.Index(order, b.Phase)
+	})
+	return current, nil
 }
 
 // Item is one item, fresh from SQL. None: model.ErrNotFound.

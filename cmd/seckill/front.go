@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net"
 	"net/http"
 	"strings"
@@ -63,6 +64,7 @@ func newFront(s settings, db *store.Store, q queue.Queue, log *slog.Logger, metr
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    32 << 10,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+		ConnState:         newIdlers(f.roomForConnections).heed,
 	}
 	return f, nil
 }
@@ -79,6 +81,15 @@ func (f *front) wire(s settings, metrics *prometheus.Registry, opt api.Options) 
 	opt.Identity = api.NewIdentity(api.IdentityOptions{Mode: s.buyers, Secrets: s.secrets, Trusted: s.trusted, Secure: secure})
 	opt.Auth = api.NewAuth(api.AuthOptions{Store: f.store, Token: s.adminToken, Secure: secure})
 	return web.New(web.Options{BaseURL: base, API: opt})
+}
+
+// roomForConnections is how many connections the sockets leave file descriptors for.
+func (f *front) roomForConnections() int {
+	room := int(min(descriptors(), math.MaxInt32)) - spareDescriptors
+	if f.hub != nil { // a worker has none
+		room -= f.hub.Len()
+	}
+	return room
 }
 
 // serve answers until drain.

@@ -27,6 +27,9 @@ var errStopping = errors.New("stopping")
 
 // serve runs the sale until ctx ends. An error of type wrongSettings means that nothing was started.
 func (p program) serve(ctx context.Context, s settings) error {
+	lines := newLogLines(p.stderr)
+	defer lines.close()
+	p.stderr = lines
 	dir, err := s.claim()
 	if err != nil {
 		return err
