@@ -40,6 +40,14 @@ func newShop(t testing.TB) *shop {
 
 func newShopOf(t testing.TB, buyers api.IdentityOptions) *shop {
 	t.Helper()
+	return newShopOn(t, buyers, func(db *store.Store, clock *model.Clock) queue.Queue {
+		return queue.NewLocal(db, clock, queue.LocalOptions{})
+	})
+}
+
+// newShopOn is a shop with the queue that open makes.
+func newShopOn(t testing.TB, buyers api.IdentityOptions, open func(*store.Store, *model.Clock) queue.Queue) *shop {
+	t.Helper()
 	ctx := context.Background()
 	s := &shop{now: &atomic.Int64{}, ready: map[string]error{"sql": nil, "queue": nil}}
 	s.now.Store(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC).UnixMilli())
@@ -48,7 +56,7 @@ func newShopOf(t testing.TB, buyers api.IdentityOptions) *shop {
 	must(t, err)
 	_, err = db.Migrate(ctx)
 	must(t, err)
-	q := queue.NewLocal(db, model.NewClock(clock), queue.LocalOptions{})
+	q := open(db, model.NewClock(clock))
 	t.Cleanup(func() {
 		if err := errors.Join(q.Close(), db.Close()); err != nil {
 			t.Error(err)
