@@ -48,12 +48,18 @@ func newShopOf(t testing.TB, buyers api.IdentityOptions) *shop {
 	must(t, err)
 	_, err = db.Migrate(ctx)
 	must(t, err)
-	q := queue.NewLocal(db, model.NewClock(clock), queue.LocalOptions{})
+	s.mount(t, buyers, db, queue.NewLocal(db, model.NewClock(clock), queue.LocalOptions{}))
+	return s
+}
+
+// mount puts every call on a database and a queue, which end with the test.
+func (s *shop) mount(t testing.TB, buyers api.IdentityOptions, db *store.Store, q queue.Queue) {
 	t.Cleanup(func() {
 		if err := errors.Join(q.Close(), db.Close()); err != nil {
 			t.Error(err)
 		}
 	})
+	clock := func() time.Time { return time.UnixMilli(s.now.Load()) }
 	log := slog.New(slog.DiscardHandler)
 	desk := sale.New(sale.Options{Store: db, Queue: q, Log: log, Now: clock,
 		MAC: model.NewTicketMAC([]byte("a secret of the test, long enough"))})
@@ -64,7 +70,6 @@ func newShopOf(t testing.TB, buyers api.IdentityOptions) *shop {
 		Ready:   func(context.Context) map[string]error { return s.ready },
 		Metrics: http.NotFoundHandler()})
 	s.Handler, s.desk, s.store, s.queue = engine, desk, db, q
-	return s
 }
 
 func must(t testing.TB, err error) {
