@@ -1,4 +1,3 @@
-# syntax=docker/dockerfile:1
 # docker build -t seckill .
 
 FROM golang:1.26 AS build

@@ -40,14 +40,6 @@ func newShop(t testing.TB) *shop {
 
 func newShopOf(t testing.TB, buyers api.IdentityOptions) *shop {
 	t.Helper()
-	return newShopOn(t, buyers, func(db *store.Store, clock *model.Clock) queue.Queue {
-		return queue.NewLocal(db, clock, queue.LocalOptions{})
-	})
-}
-
-// newShopOn is a shop with the queue that open makes.
-func newShopOn(t testing.TB, buyers api.IdentityOptions, open func(*store.Store, *model.Clock) queue.Queue) *shop {
-	t.Helper()
 	ctx := context.Background()
 	s := &shop{now: &atomic.Int64{}, ready: map[string]error{"sql": nil, "queue": nil}}
 	s.now.Store(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC).UnixMilli())
@@ -56,12 +48,18 @@ func newShopOn(t testing.TB, buyers api.IdentityOptions, open func(*store.Store,
 	must(t, err)
 	_, err = db.Migrate(ctx)
 	must(t, err)
-	q := open(db, model.NewClock(clock))
+	s.mount(t, buyers, db, queue.NewLocal(db, model.NewClock(clock), queue.LocalOptions{}))
+	return s
+}
+
+// mount puts every call on a database and a queue, which end with the test.
+func (s *shop) mount(t testing.TB, buyers api.IdentityOptions, db *store.Store, q queue.Queue) {
 	t.Cleanup(func() {
 		if err := errors.Join(q.Close(), db.Close()); err != nil {
 			t.Error(err)
 		}
 	})
+	clock := func() time.Time { return time.UnixMilli(s.now.Load()) }
 	log := slog.New(slog.DiscardHandler)
 	desk := sale.New(sale.Options{Store: db, Queue: q, Log: log, Now: clock,
 		MAC: model.NewTicketMAC([]byte("a secret of the test, long enough"))})
@@ -72,7 +70,6 @@ func newShopOn(t testing.TB, buyers api.IdentityOptions, open func(*store.Store,
 		Ready:   func(context.Context) map[string]error { return s.ready },
 		Metrics: http.NotFoundHandler()})
 	s.Handler, s.desk, s.store, s.queue = engine, desk, db, q
-	return s
 }
 
 func must(t testing.TB, err error) {

@@ -139,16 +139,17 @@ func (d *deployment) mustRestartUnnoticed(t *testing.T, url, item string) {
 func (d *deployment) mustAnswerWithoutSQL(t *testing.T, url, item string) {
 	t.Helper()
 	buyer := newShopper(t, url)
-	buyer.call(http.MethodGet, "/api/v1/me")
 	d.sql.Freeze()
 	defer d.sql.Thaw()
 	eventually(t, "no instance is ready", func() bool { return !ready(d.instances[0].url) && !ready(d.instances[1].url) })
 	time.Sleep(3 * time.Second) // the balancer, an outside process, asks and waits
-	if got := buyer.call(http.MethodPost, "/api/v1/items/"+item+"/buy"); got.status != http.StatusAccepted {
+	got := buyer.call(http.MethodPost, "/api/v1/items/"+item+"/buy")
+	var told struct{ Ticket string }
+	if err := json.Unmarshal(got.body, &told); err != nil || got.status != http.StatusAccepted {
 		t.Errorf("click without a database: %d %v %s", got.status, got.err, got.body)
 	}
 	d.sql.Thaw()
-	buyer.mustWin(item)
+	eventually(t, "the verdict", func() bool { return ready(url) && buyer.status(told.Ticket) == "won" })
 }
 
 // mustOpenSocket opens a socket through the balancer and reads its first message.
@@ -207,17 +208,15 @@ func do(client *http.Client, req *http.Request) answer {
 	return answer{resp.StatusCode, body, err}
 }
 
-// mustWin buys, or goes on with the ticket that the shopper has, until the verdict.
-func (s *shopper) mustWin(item string) {
+// mustWin buys, or goes on with the ticket that the shopper has, until the verdict, and returns the ticket.
+func (s *shopper) mustWin(item string) (ticket string) {
 	s.t.Helper()
 	var told struct{ Ticket, Status string }
-	got := s.call(http.MethodPost, "/api/v1/items/"+item+"/buy")
-	if got.status == http.StatusConflict && strings.Contains(string(got.body), "already_bought") {
-		return
-	}
-	if err := json.Unmarshal(got.body, &told); err != nil || told.Ticket == "" {
-		s.t.Fatalf("buy: %d %v %s", got.status, got.err, got.body)
-	}
+	eventually(s.t, "a ticket", func() bool {
+		got := s.call(http.MethodPost, "/api/v1/items/"+item+"/buy")
+		err := json.Unmarshal(got.body, &told)
+		return err == nil && got.status == http.StatusAccepted
+	})
 	eventually(s.t, "a verdict", func() bool {
 		err := json.Unmarshal(s.call(http.MethodGet, "/api/v1/tickets/"+told.Ticket).body, &told)
 		return err == nil && told.Status != "queued" && told.Status != ""
@@ -225,6 +224,7 @@ func (s *shopper) mustWin(item string) {
 	if told.Status != "won" {
 		s.t.Errorf("the ticket ended as %s", told.Status)
 	}
+	return told.Ticket
 }
 
 // publish puts a new item on sale, of which there is enough, and returns its id.

@@ -22,7 +22,7 @@ func TestDeployment(t *testing.T) {
 		t.Skip("builds the program as the image does")
 	}
 	t.Parallel()
-	d := &deployment{program: buildImage(t)}
+	d := &deployment{whole: t, program: buildImage(t)}
 	mustBeStatic(t, d.program)
 	mustReadAll(t, d.program)
 
@@ -38,6 +38,8 @@ func TestDeployment(t *testing.T) {
 		newShopper(t, i.url).mustWin(publish(t, i.url))
 	}
 	t.Run("balancer", d.mustBalance)
+	t.Run("restore the small shop", d.mustRestoreSmall)
+	t.Run("restore the large shop", d.mustRestoreLarge)
 }
 
 // mustReadAll fails if a variable of the image or of a service is none of the program's.
@@ -62,6 +64,7 @@ func mustReadAll(t *testing.T, program string) {
 
 // deployment is the set-up, with private servers in the places of its services.
 type deployment struct {
+	whole           *testing.T // until whose end instances run
 	program         string
 	redis, database string // host:port
 	sql             *mariadbtest.Server
@@ -99,13 +102,14 @@ func startMariaDB(t *testing.T, options []string) (address string, _ *mariadbtes
 // command is the program with the environment of a service, but for where it and the others are.
 func (d *deployment) command(t *testing.T, listen string, env map[string]string) *exec.Cmd {
 	t.Helper()
-	env = maps.Clone(env)
-	// Nothing may need a directory to write: the containers have none.
-	maps.Copy(env, map[string]string{"SECKILL_LISTEN": listen, "SECKILL_DATA": "/proc/none"})
+	// What names no directory may not need one: the containers have none that can be written to.
+	all := map[string]string{"SECKILL_DATA": "/proc/none"}
+	maps.Copy(all, env)
+	all["SECKILL_LISTEN"] = listen
 	cmd := exec.Command(d.program, "serve")
 	cmd.Dir, cmd.Env = t.TempDir(), []string{}
 	places := strings.NewReplacer("@redis:6379", "@"+d.redis, "@mariadb:3306", "@"+d.database)
-	for name, value := range env {
+	for name, value := range all {
 		cmd.Env = append(cmd.Env, name+"="+places.Replace(value))
 	}
 	return cmd
@@ -119,7 +123,7 @@ type instance struct {
 	log       *bytes.Buffer
 }
 
-// start runs an instance that listens on HOST:PORT, until the test ends.
+// start runs an instance that listens on HOST:PORT, until the whole test ends.
 func (d *deployment) start(t *testing.T, name, listen string, env map[string]string) *instance {
 	t.Helper()
 	i := &instance{name: name, env: env, process: d.command(t, listen, env), log: &bytes.Buffer{}}
@@ -131,11 +135,11 @@ func (d *deployment) start(t *testing.T, name, listen string, env map[string]str
 	if err := i.process.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
+	d.whole.Cleanup(func() {
 		_ = i.process.Process.Kill()
 		_ = i.process.Wait()
-		if t.Failed() {
-			t.Logf("%s: %s", name, i.log)
+		if d.whole.Failed() {
+			d.whole.Logf("%s: %s", name, i.log)
 		}
 	})
 	if _, err := fmt.Fscanf(out, "listening on %s\n", &i.url); err != nil {
@@ -147,16 +151,22 @@ func (d *deployment) start(t *testing.T, name, listen string, env map[string]str
 // address is its host and port.
 func (i *instance) address() string { return strings.TrimPrefix(i.url, "http://") }
 
+// stop ends an instance well.
+func (i *instance) stop(t *testing.T) {
+	t.Helper()
+	if err := i.process.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := i.process.Wait(); err != nil {
+		t.Errorf("%s stopped with %v", i.name, err)
+	}
+}
+
 // restart stops an instance as an upgrade does, and starts it again in its place.
 func (d *deployment) restart(t *testing.T, n int) {
 	t.Helper()
 	old := d.instances[n]
-	if err := old.process.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	if err := old.process.Wait(); err != nil {
-		t.Errorf("%s stopped with %v", old.name, err)
-	}
+	old.stop(t)
 	d.instances[n] = d.start(t, old.name, old.address(), old.env)
 }
 

@@ -82,23 +82,32 @@ func openCrew(s *shop, names ...string) *crew {
 	server := redistest.Start(s.t, "--appendonly", "yes")
 	c := &crew{shop: s, server: server, front: s.openRedis(server), workers: map[string]*member{}}
 	for _, name := range names {
-		m := &member{hands: &hands{Queue: s.openRedis(server)}}
-		m.sellers = New(Options{Store: s.store, Queue: m.hands, Log: s.logger(), Name: name})
-		c.workers[name] = m
+		c.hire(name, s.store)
 	}
-	for _, m := range c.workers {
-		m.stop = sync.OnceFunc(s.run(m.sellers))
-		s.t.Cleanup(func() { m.hands.free(); m.stop() })
-	}
+	c.meet()
+	return c
+}
+
+// hire has one more worker begin, with a database of its own.
+func (c *crew) hire(name string, db *store.Store) {
+	m := &member{hands: &hands{Queue: c.openRedis(c.server)}}
+	m.sellers = New(Options{Store: db, Queue: m.hands, Log: c.logger(), Name: name})
+	m.stop = sync.OnceFunc(c.run(m.sellers))
+	c.workers[name] = m
+	c.t.Cleanup(func() { m.hands.free(); m.stop() })
+}
+
+// meet waits until everybody sees everybody.
+func (c *crew) meet() {
+	c.t.Helper()
 	c.await(10*time.Second, "everybody sees everybody", func() bool {
 		for _, m := range c.workers {
-			if m.sellers.owners.count() != len(names) {
+			if m.sellers.owners.count() != len(c.workers) {
 				return false
 			}
 		}
 		return true
 	})
-	return c
 }
 
 // count is how many workers are seen.
@@ -245,6 +254,38 @@ func TestAnOwnerThatDiesIsReplaced(t *testing.T) {
 		}
 		c.audit()
 	})
+}
+
+// One whose database does not answer leaves its items to those who have one.
+func TestAnOwnerWithoutSQLIsReplaced(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
+	server := mariadbtest.Start(t)
+	name := server.Database(t)
+	proxy := redistest.NewProxy(t, server.Addr())
+	s := openShopOn(t, server.DSN(name))
+	t.Cleanup(s.close)
+	far, err := store.Open(t.Context(), mariadbtest.DSN(proxy.Address(), name), store.Options{Now: s.now})
+	s.must(err)
+	t.Cleanup(func() { s.must(far.Close()) })
+	_, err = far.Migrate(t.Context())
+	s.must(err)
+	c := openCrew(s, "bob")
+	c.hire("ann", far)
+	c.meet()
+	item := c.put("ann", 2)
+	c.decided(c.click(item, "first"), model.Won)
+	proxy.CutReplies("select")
+	took := c.decided(c.click(item, "second"), model.Won)
+	t.Logf("taken over after %v", took)
+	if took > takeover {
+		t.Errorf("taken over after %v", took)
+	}
+	proxy.CutReplies("")
+	c.meet()
+	c.audit()
 }
 
 // One that ends in good order is not waited for.
