@@ -112,6 +112,36 @@ func TestRedisComesBackOlder(t *testing.T) {
 	s.mustHold()
 }
 
+// TestLossStaysALoss: Redis comes back from before a line was decided, and meanwhile there are units again. The line is gone
+// through once more: who has lost does not win, who has won does not win twice, and the units go to new buyers.
+func TestLossStaysALoss(t *testing.T) {
+	t.Parallel()
+	s := openShop(t, plan{redis: []string{"--appendfsync", "always"}})
+	id := s.admin().publish(map[string]any{"stock": 22}).ID
+	for _, app := range s.apps {
+		s.mustSellAt(app, id)
+	}
+	s.maria.Freeze()
+	held := accepted(t, herd(t, s.program, id, names("early", 150)))
+	size := s.redis.FileSize()
+	s.maria.Thaw()
+	told := s.verdicts(held)
+	if won := s.mustAddUp(id, held, told, "sold_out"); won != 20 || len(held) != 150 {
+		t.Errorf("%d of %d won, want 20 of 150", won, len(held))
+	}
+	s.admin().json("POST", "/api/v1/admin/items/"+id+"/stock", `{"delta":100,"reason":"found"}`).want(t, http.StatusOK)
+
+	s.redis.CutFile(size)
+	late := accepted(t, s.insistAll(id, names("late", 150)), "sold_out")
+	answers := s.verdicts(late)
+	s.mustStay(held, told)
+	if won := s.mustAddUp(id, late, answers, "sold_out"); won != 100 {
+		t.Errorf("%d of the late won, want 100", won)
+	}
+	s.mustAddUp(id, held, told, "sold_out")
+	s.mustHold()
+}
+
 // TestRedisIsFrozen: clicks on a frozen Redis are answered 503 with Retry-After within 2 s, and when it wakes none of them
 // is carried out.
 func TestRedisIsFrozen(t *testing.T) {

@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -96,7 +98,7 @@ func (p program) assemble(ctx context.Context, s settings, db *store.Store, fres
 // wire makes the parts that the process's role has.
 func (r *server) wire(ctx context.Context, s settings, metrics *prometheus.Registry) error {
 	if s.role != roleWeb {
-		r.sellers = worker.New(worker.Options{Store: r.store, Queue: r.queues.working, Log: r.log, Metrics: metrics})
+		r.sellers = worker.New(worker.Options{Store: r.store, Queue: r.queues.working, Log: r.log, Metrics: metrics, Name: workerName()})
 		if err := r.sellers.Adopt(ctx); err != nil {
 			return fmt.Errorf("adopt the items: %w", err)
 		}
@@ -104,6 +106,15 @@ func (r *server) wire(ctx context.Context, s settings, metrics *prometheus.Regis
 	var err error
 	r.front, err = newFront(s, r.store, r.queues.answering, r.log, metrics)
 	return err
+}
+
+// workerName is a name that no other worker has, and that tells an operator where it is.
+func workerName() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "worker"
+	}
+	return host + "-" + rand.Text()[:10]
 }
 
 // run sells until ctx ends or a part fails, and then stops the parts in the order in which they need each other.

@@ -7,7 +7,10 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -136,6 +139,32 @@ func TestWebAndWorker(t *testing.T) {
 		if code := stop(); code != exitOK {
 			t.Errorf("%s: exit code %d", name, code)
 		}
+	}
+}
+
+// Processes that start at once on an empty database make one admin, whose password one of them prints.
+func TestProcessesStartAtOnce(t *testing.T) {
+	t.Parallel()
+	s := openShared(t)
+	args := slices.DeleteFunc(slices.Clone(s.args), func(a string) bool { return a == "--admin-password" || a == "correct horse" })
+	var passwords atomic.Int64
+	var starting sync.WaitGroup
+	for range 3 {
+		starting.Go(func() {
+			printed, stop := serveStart(t, args...)
+			passwords.Add(int64(len(printed) - 1))
+			if code := stop(); code != exitOK {
+				t.Errorf("exit code %d", code)
+			}
+		})
+	}
+	starting.Wait()
+	var r settingsRun
+	if code := r.run(t.Context(), "user", "list", "--database", s.dsn); code != exitOK || strings.Count(r.stdout.String(), "\n") != 1 {
+		t.Errorf("exit code %d, users %q", code, r.stdout.String())
+	}
+	if n := passwords.Load(); n != 1 {
+		t.Errorf("%d passwords were printed", n)
 	}
 }
 
