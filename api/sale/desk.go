@@ -12,6 +12,7 @@ import (
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
+	"golang.org/x/sync/singleflight"
 
 	"seckill/model"
 	"seckill/model/queue"
@@ -33,7 +34,8 @@ type Desk struct {
 	log   *slog.Logger
 	now   func() time.Time
 
-	shelf *shelf
+	shelf   *shelf
+	holders singleflight.Group // reads of buyers' orders, see refuseHolder
 	// verdicts never change. What hangs on them, an order, does, and is read each time.
 	verdicts *lru.Cache[model.Ticket, model.Verdict]
 	// complained is when an outage was last logged, in Unix seconds.

@@ -96,7 +96,7 @@ func (d *Desk) Buy(ctx context.Context, item model.ID, buyer model.Buyer, quanti
 		if !a.Marked {
 			return d.view(a.Ticket, StatusQueued, a.Ahead, a.At), nil
 		}
-		if err := d.refuseHolder(ctx, item, buyer); err != nil {
+		if err := d.refuseHolder(ctx, a.Ticket); err != nil {
 			return TicketView{}, err
 		}
 		if err := d.queue.Unmark(ctx, a.Ticket); err != nil {
@@ -110,17 +110,23 @@ func wrongQuantity(most int) error {
 	return model.Invalid(map[string]string{"quantity": fmt.Sprintf("must be 1 to %d", most)})
 }
 
-// refuseHolder is model.AlreadyBought if the buyer has a live order of the item, nil if not.
-func (d *Desk) refuseHolder(ctx context.Context, item model.ID, buyer model.Buyer) error {
-	ctx, cancel := context.WithTimeout(ctx, loadFor)
-	defer cancel()
-	o, err := d.store.BuyerOrder(ctx, item, buyer)
-	switch {
-	case errors.Is(err, model.ErrNotFound):
+// refuseHolder is model.AlreadyBought if the ticket's buyer has a live order of the item, nil if not. The clicks that have
+// found the same ticket at a time share one read: a crowd of one buyer is one question, and its order was there before
+// the ticket was marked as decided, and so before the read.
+func (d *Desk) refuseHolder(ctx context.Context, t model.Ticket) error {
+	key := fmt.Sprintf("%d %d %d %s", t.Item, t.Epoch, t.Seq, t.Buyer)
+	got, err, _ := d.holders.Do(key, func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loadFor)
+		defer cancel()
+		return d.store.BuyerOrder(ctx, t.Item, t.Buyer)
+	})
+	if errors.Is(err, model.ErrNotFound) {
 		return nil
-	case err != nil:
+	}
+	if err != nil {
 		return d.shown("read order", err)
-	case o.Live():
+	}
+	if o := got.(model.Order); o.Live() {
 		return model.AlreadyBought(o)
 	}
 	return nil
@@ -137,7 +143,7 @@ func (d *Desk) notInstalled(ctx context.Context, item model.ID, buyer model.Buye
 	case !gone:
 		return d.shown("join", queue.ErrMissing)
 	}
-	if err := d.refuseHolder(ctx, item, buyer); err != nil {
+	if err := d.refuseHolder(ctx, model.Ticket{Item: item, Buyer: buyer}); err != nil {
 		return err
 	}
 	return model.ErrEnded
