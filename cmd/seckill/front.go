@@ -109,12 +109,16 @@ func (f *front) drain(ctx context.Context) {
 	}
 }
 
-// ready checks what the program needs to be of use.
+// ready checks what the program needs to be of use, side by side: one part that hangs says nothing of the other.
 func (f *front) ready(ctx context.Context) map[string]error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	checks := map[string]error{"sql": f.store.Ping(ctx)}
-	_, checks["queue"] = f.queue.Now(ctx)
+	asked := make(chan error, 1)
+	go func() {
+		_, err := f.queue.Now(ctx)
+		asked <- err
+	}()
+	checks := map[string]error{"sql": f.store.Ping(ctx), "queue": <-asked}
 	if f.stopping.Load() {
 		checks["queue"] = errStopping
 	}

@@ -40,7 +40,10 @@ func openShared(t *testing.T) shared {
 }
 
 // sharedCall sends a request as admin and as buyer ann, and decodes the answer.
-func sharedCall(t *testing.T, method, url, body string, want int) (answer struct{ ID, Ticket, Status string }) {
+func sharedCall(t *testing.T, method, url, body string, want int) (answer struct {
+	ID, Ticket, Status string
+	Checks             map[string]bool
+}) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, url, bytes.NewBufferString(body))
 	if err != nil {
@@ -192,7 +195,10 @@ func TestAFrozenDatabaseKeepsNobodyWaiting(t *testing.T) {
 		{"POST", "/api/v1/admin/items/" + item.ID + "/pause", 6 * time.Second},
 	} {
 		start := time.Now()
-		sharedCall(t, c.method, url+c.path, "", 503)
+		answer := sharedCall(t, c.method, url+c.path, "", 503)
+		if answer.Checks != nil && (answer.Checks["sql"] || !answer.Checks["queue"]) {
+			t.Errorf("the frozen database is not the one that is missed: %v", answer.Checks)
+		}
 		if took := time.Since(start); took > c.within {
 			t.Errorf("%s %s answered after %v", c.method, c.path, took)
 		}
