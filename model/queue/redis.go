@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -107,25 +108,33 @@ func subscriptionOptions(o redis.Options) *redis.Options {
 	return p
 }
 
+// idleTime is how long what a process knows of an item is kept that nobody clicks on.
+const idleTime = time.Hour
+
 // redisItem is what one process knows of an item.
 type redisItem struct {
 	clicks *gather
+	used   time.Time // when it was last asked for
 	soldOut
 }
 
-// item is the process's side of an item, made when it is first asked for; model.ErrUnavailable after Close.
+// item is the process's side of an item, made when it is first asked for; model.ErrUnavailable after Close. Those that have
+// long been idle make room for a new one: there is no end to the items of a process that runs for long.
 func (r *Redis) item(id model.ID) (*redisItem, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
 		return nil, model.ErrUnavailable
 	}
+	now := time.Now()
 	i, ok := r.items[id]
 	if !ok {
+		maps.DeleteFunc(r.items, func(_ model.ID, old *redisItem) bool { return now.Sub(old.used) > idleTime })
 		i = &redisItem{}
 		i.clicks = newGather(func(group []*waiter) { r.fly(id, i, group) })
 		r.items[id] = i
 	}
+	i.used = now
 	return i, nil
 }
 

@@ -67,20 +67,28 @@ func (s *soldOut) meet(buyer model.Buyer) {
 	s.young[key] = struct{}{}
 }
 
-// hear learns from what is published: a gate that has changed ends what is remembered, and winners have a ticket.
+// hear learns from what is published: a gate that has changed ends what is remembered, and winners have a ticket, also
+// those of an item that nobody has clicked on here yet.
 func (r *Redis) hear(m Message) {
-	i, ok := r.known(m.Item)
-	if !ok {
-		return
-	}
 	switch m.Kind {
 	case Changed:
-		i.clear()
-	case Settled:
-		for _, t := range m.Told {
-			if t.Verdict == model.Won {
-				i.meet(t.Ticket.Buyer)
-			}
+		if i, ok := r.known(m.Item); ok {
+			i.clear()
 		}
+	case Settled:
+		r.meetWinners(m)
+	}
+}
+
+func (r *Redis) meetWinners(m Message) {
+	for _, t := range m.Told {
+		if t.Verdict != model.Won {
+			continue
+		}
+		i, err := r.item(m.Item)
+		if err != nil {
+			return // closed: nobody is answered any more
+		}
+		i.meet(t.Ticket.Buyer)
 	}
 }

@@ -21,7 +21,7 @@ type Fate struct {
 }
 
 // Fate reads, in one transaction: an order of that ticket and buyer; else a decision with this buyer's hash at that
-// number; else the item's epoch. Unknown item: model.ErrNotFound.
+// number, other than a win; else the item's epoch. Unknown item: model.ErrNotFound.
 func (s *Store) Fate(ctx context.Context, t model.Ticket) (Fate, error) {
 	var fate Fate
 	err := s.read(ctx, func(tx *gorm.DB) error {
@@ -54,7 +54,9 @@ func decidedFate(tx *gorm.DB, t model.Ticket, fate *Fate) error {
 		return err
 	}
 	for _, d := range decided {
-		if d.Seq == t.Seq && d.Buyer == t.Buyer.Hash() {
+		// A win has an order of its own. Without one it is of another ticket: this one was lost with the queue's data, and
+		// its buyer was given the number again in a later epoch.
+		if d.Seq == t.Seq && d.Buyer == t.Buyer.Hash() && d.Verdict != model.Won {
 			fate.Verdict = d.Verdict
 		}
 	}
