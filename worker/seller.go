@@ -23,6 +23,7 @@ type decideFunc func(ctx context.Context, item model.ID, epoch int64, entries []
 type seller struct {
 	item    model.ID
 	queue   queue.Queue
+	peeked  func(ctx context.Context, item model.ID) context.Context // nil for none
 	decide  decideFunc
 	log     *slog.Logger
 	metrics *metrics
@@ -107,6 +108,9 @@ func (s *seller) sell(ctx context.Context) (bool, error) {
 		return false, fmt.Errorf("peek: %w", err)
 	case len(batch.Entries) == 0:
 		return false, nil
+	}
+	if s.peeked != nil {
+		ctx = s.peeked(ctx, s.item)
 	}
 	outcome, err := s.decide(ctx, s.item, batch.Epoch, batch.Entries)
 	switch {

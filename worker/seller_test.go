@@ -214,6 +214,34 @@ func TestQueuedButNotDecided(t *testing.T) {
 	s.mustBeDecided(item, 10, 3)
 }
 
+// Peeked comes after the peek, before the decision, once a batch, and the batch goes on under its context.
+func TestPeekedComesBeforeTheDecision(t *testing.T) {
+	t.Parallel()
+	s := openShop(t)
+	defer s.close()
+	item := s.publish(1)
+	s.click(item, "ann")
+	ended, end := context.WithCancel(t.Context())
+	end()
+	calls, next := 0, ended
+	sellers := New(Options{Store: s.store, Queue: s.queue, Log: s.logger(), Peeked: func(_ context.Context, id model.ID) context.Context {
+		calls++
+		if id != item.ID || len(s.decisions(item)) != 0 {
+			t.Errorf("called for item %s with %d verdicts", id, len(s.decisions(item)))
+		}
+		return next
+	}})
+	if err := sellers.newSeller(item.ID).runOnce(t.Context()); !errors.Is(err, context.Canceled) {
+		t.Errorf("decided under a context that has ended: %v", err)
+	}
+	next = t.Context()
+	s.must(sellers.newSeller(item.ID).runOnce(t.Context()))
+	if calls != 2 {
+		t.Errorf("%d calls for 2 batches", calls)
+	}
+	s.mustBeDecided(item, 1, 1)
+}
+
 func TestStopFinishesTheBatchUnderWay(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)

@@ -28,6 +28,7 @@ import (
 type Sellers struct {
 	store   *store.Store
 	queue   queue.Queue
+	peeked  func(ctx context.Context, item model.ID) context.Context
 	decide  decideFunc
 	log     *slog.Logger
 	metrics *metrics
@@ -55,6 +56,9 @@ type Options struct {
 	Sweep   time.Duration         // 0: a second
 	// Name is this worker's, other than that of any other; empty: one that nobody has.
 	Name string
+	// Peeked, where it is set, is called between the peek and the decision of each batch, which goes on under the context
+	// that it returns. It is for builds that are tested, to hold a seller there; nil otherwise.
+	Peeked func(ctx context.Context, item model.ID) context.Context
 }
 
 // New makes the sellers. It starts no goroutine.
@@ -62,8 +66,8 @@ func New(opt Options) *Sellers {
 	if opt.Sweep == 0 {
 		opt.Sweep = time.Second
 	}
-	return &Sellers{store: opt.Store, queue: opt.Queue, decide: opt.Store.Decide, log: opt.Log,
-		metrics: newMetrics(opt.Metrics), sweep: opt.Sweep, owners: owners{self: cmp.Or(opt.Name, rand.Text())},
+	return &Sellers{store: opt.Store, queue: opt.Queue, peeked: opt.Peeked, decide: opt.Store.Decide,
+		log: opt.Log, metrics: newMetrics(opt.Metrics), sweep: opt.Sweep, owners: owners{self: cmp.Or(opt.Name, rand.Text())},
 		soon: make(chan struct{}, 1), known: map[model.ID]bool{}, bad: map[model.ID]time.Time{},
 		running: map[model.ID]*seller{}}
 }
@@ -161,7 +165,7 @@ func (s *Sellers) start(ctx context.Context, item model.ID) *seller {
 }
 
 func (s *Sellers) newSeller(item model.ID) *seller {
-	return &seller{item: item, queue: s.queue, decide: s.decide, metrics: s.metrics,
+	return &seller{item: item, queue: s.queue, peeked: s.peeked, decide: s.decide, metrics: s.metrics,
 		log: s.log.With("item", item.String()), woken: make(chan struct{}, 1)}
 }
 

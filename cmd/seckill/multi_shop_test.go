@@ -37,6 +37,8 @@ type plan struct {
 	maria []string   // options of mariadbd
 	// proxy is the address that stands before MariaDB's, nil for none.
 	proxy func(addr string) string
+	// points tells whether the instances are of a build with points at which a test can hold them.
+	points bool
 }
 
 const shopDB = 3 // not the one that clients take by themselves
@@ -67,6 +69,9 @@ func openShop(t *testing.T, with plan) *shop {
 		s.apps = append(s.apps, newProgram(t, append([]string{"--redis", s.redis.URL(shopDB), "--database", s.dsn,
 			"--secret", strings.Repeat("shared", 6), "--admin-token", adminToken, "--buyers", "header",
 			"--trusted-proxies", "127.0.0.1/32", "--demo=false"}, args...)...))
+	}
+	if with.points {
+		s.givePoints()
 	}
 	s.launch(s.apps...)
 	return s

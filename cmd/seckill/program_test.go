@@ -42,15 +42,23 @@ func runTests(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	binary = filepath.Join(dir, "seckill")
-	args := []string{"build", "-o", binary}
+	if err := build(binary); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return m.Run()
+}
+
+// build builds the program into a file, with the tests' race detector.
+func build(file string, flags ...string) error {
+	args := append([]string{"build", "-o", file}, flags...)
 	if raceDetector {
 		args = append(args, "-race")
 	}
 	if out, err := exec.Command("go", append(args, ".")...).CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build the program: %v\n%s", err, out)
-		return 1
+		return fmt.Errorf("build the program: %w\n%s", err, out)
 	}
-	return m.Run()
+	return nil
 }
 
 // program is one running process of the built program, and what it takes to start it again on the same data.
@@ -58,6 +66,9 @@ type program struct {
 	t    *testing.T
 	dir  string // --data
 	args []string
+	// built is the file of another build than all tests have, empty for none; env is further variables for it.
+	built string
+	env   []string
 
 	cmd      *exec.Cmd
 	url      string // http://127.0.0.1:…
@@ -114,6 +125,10 @@ var (
 func (p *program) launch() {
 	p.t.Helper()
 	p.cmd = command(p.t, append([]string{"serve", "--listen", "127.0.0.1:0", "--data", p.dir}, p.args...)...)
+	if p.built != "" {
+		p.cmd.Path, p.cmd.Args[0] = p.built, p.built
+	}
+	p.cmd.Env = append(p.cmd.Env, p.env...)
 	p.stderr, p.password, p.url = &record{}, "", ""
 	p.cmd.Stderr = p.stderr
 	stdout, err := p.cmd.StdoutPipe()

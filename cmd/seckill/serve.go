@@ -70,6 +70,7 @@ type server struct {
 	front   *front
 	store   *store.Store
 	log     *slog.Logger
+	peeked  point
 }
 
 // assemble puts into the database what a first start needs, makes the parts and adopts the queues; when it returns, the
@@ -88,7 +89,7 @@ func (p program) assemble(ctx context.Context, s settings, db *store.Store, fres
 	if err != nil {
 		return nil, err
 	}
-	running := &server{queues: queues, store: db, log: log}
+	running := &server{queues: queues, store: db, log: log, peeked: p.peekedPoint()}
 	if err := running.wire(ctx, s, metrics); err != nil {
 		return nil, errors.Join(err, queues.close())
 	}
@@ -98,7 +99,8 @@ func (p program) assemble(ctx context.Context, s settings, db *store.Store, fres
 // wire makes the parts that the process's role has.
 func (r *server) wire(ctx context.Context, s settings, metrics *prometheus.Registry) error {
 	if s.role != roleWeb {
-		r.sellers = worker.New(worker.Options{Store: r.store, Queue: r.queues.working, Log: r.log, Metrics: metrics, Name: workerName()})
+		r.sellers = worker.New(worker.Options{Store: r.store, Queue: r.queues.working, Log: r.log, Metrics: metrics,
+			Name: workerName(), Peeked: r.peeked})
 		if err := r.sellers.Adopt(ctx); err != nil {
 			return fmt.Errorf("adopt the items: %w", err)
 		}
