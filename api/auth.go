@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -34,13 +35,15 @@ type Auth struct {
 	store    *store.Store
 	sessions *scs.SessionManager
 	token    string
+	log      *slog.Logger
 }
 
-// AuthOptions of NewAuth.
+// AuthOptions of NewAuth. Store is required.
 type AuthOptions struct {
 	Store  *store.Store
-	Token  string // of the admin API; empty: no bearer
-	Secure bool   // cookies only over https
+	Log    *slog.Logger // nil: none
+	Token  string       // of the admin API; empty: no bearer
+	Secure bool         // cookies only over https
 }
 
 // NewAuth makes an auth. It starts no goroutine.
@@ -55,7 +58,7 @@ func NewAuth(opt AuthOptions) *Auth {
 			HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: opt.Secure,
 		},
 	}
-	return &Auth{store: opt.Store, sessions: sessions, token: opt.Token}
+	return &Auth{store: opt.Store, sessions: sessions, token: opt.Token, log: cmp.Or(opt.Log, slog.New(slog.DiscardHandler))}
 }
 
 // Login starts a session for the user with this name and password, under a new token, and sets the cookie; the session
@@ -67,7 +70,7 @@ func (a *Auth) Login(c *gin.Context, name, password string) (store.User, error) 
 		return store.User{}, err
 	}
 	if err := a.begin(c, user); err != nil {
-		return store.User{}, unanswered("begin a session", err)
+		return store.User{}, a.unanswered("begin a session", err)
 	}
 	c.Set(userKey, whoami{user: user})
 	return user, nil
@@ -78,7 +81,7 @@ func (a *Auth) checkPassword(ctx context.Context, name, password string) (store.
 	user, err := a.store.UserByName(ctx, name)
 	known := err == nil
 	if !known && !errors.Is(err, model.ErrNotFound) {
-		return store.User{}, unanswered("read the user", err)
+		return store.User{}, a.unanswered("read the user", err)
 	}
 	hash := user.Hash
 	if !known {
@@ -133,10 +136,10 @@ func (a *Auth) load(c *gin.Context) (context.Context, error) {
 func (a *Auth) Logout(c *gin.Context) error {
 	ctx, err := a.load(c)
 	if err != nil {
-		return unanswered("load the session", err)
+		return a.unanswered("load the session", err)
 	}
 	if err := a.sessions.Destroy(ctx); err != nil {
-		return unanswered("end the session", err)
+		return a.unanswered("end the session", err)
 	}
 	a.sessions.WriteSessionCookie(ctx, c.Writer, "", time.Time{})
 	c.Set(userKey, whoami{err: errNoUser()})
@@ -164,7 +167,7 @@ func (a *Auth) User(c *gin.Context) (store.User, error) {
 func (a *Auth) sessionUser(c *gin.Context) (store.User, error) {
 	ctx, err := a.load(c)
 	if err != nil {
-		return store.User{}, unanswered("load the session", err)
+		return store.User{}, a.unanswered("load the session", err)
 	}
 	id := a.sessions.GetInt64(ctx, store.SessionUser)
 	if id == 0 {
@@ -175,7 +178,7 @@ func (a *Auth) sessionUser(c *gin.Context) (store.User, error) {
 	case errors.Is(err, model.ErrNotFound):
 		return store.User{}, errNoUser()
 	case err != nil:
-		return store.User{}, unanswered("read the user", err)
+		return store.User{}, a.unanswered("read the user", err)
 	}
 	return user, nil
 }
@@ -220,12 +223,12 @@ func equal(a, b string) bool {
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }
 
-// unanswered is a refusal as it is, and anything else as model.ErrUnavailable, with its cause logged to slog's default.
-func unanswered(doing string, err error) error {
+// unanswered is a refusal as it is, and anything else as model.ErrUnavailable, with its cause logged.
+func (a *Auth) unanswered(doing string, err error) error {
 	if errors.As(err, new(*model.Error)) {
 		return err
 	}
-	slog.Warn("no answer", "doing", doing, "err", err)
+	a.log.Warn("no answer", "doing", doing, "error", err)
 	return fmt.Errorf("%w: %s: %w", model.ErrUnavailable, doing, err)
 }
 

@@ -1,11 +1,14 @@
 package api_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -94,7 +97,8 @@ func isCode(err error, code model.Code) bool { return errors.Is(err, &model.Erro
 
 func TestNoAnswerFromSQLIsUnavailable(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t, api.AuthOptions{})
+	var log bytes.Buffer
+	o := newOffice(t, api.AuthOptions{Log: slog.New(slog.NewTextHandler(&log, nil))})
 	cookie := o.login(t, "amy")
 	must(t, o.store.Close())
 	c, _ := request(cookie)
@@ -104,6 +108,9 @@ func TestNoAnswerFromSQLIsUnavailable(t *testing.T) {
 		if !isCode(err, model.CodeUnavailable) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	if !strings.Contains(log.String(), `level=WARN msg="no answer" doing="read the user" error=`) {
+		t.Errorf("log: %s", log.String())
 	}
 }
 

@@ -18,7 +18,7 @@
 //	Decision  one batch of verdicts, committed in SQL together with its orders
 //	Order     the SQL row of a ticket that won
 //	Release   units going back on sale
-//	Owner     the instance whose seller works an item now
+//	Owner     the worker whose seller works an item now
 //	Seller    the goroutine that decides one item's tickets
 //
 // Instants are Unix milliseconds ([Instant]), money is minor units with a currency ([Money]), ids are 63-bit numbers

@@ -79,7 +79,7 @@ func (f *front) wire(s settings, metrics *prometheus.Registry, opt api.Options) 
 		func() float64 { return float64(f.hub.Len()) }))
 	opt.Desk, opt.Hub = desk, f.hub
 	opt.Identity = api.NewIdentity(api.IdentityOptions{Mode: s.buyers, Secrets: s.secrets, Trusted: s.trusted, Secure: secure})
-	opt.Auth = api.NewAuth(api.AuthOptions{Store: f.store, Token: s.adminToken, Secure: secure})
+	opt.Auth = api.NewAuth(api.AuthOptions{Store: f.store, Log: f.log, Token: s.adminToken, Secure: secure})
 	return web.New(web.Options{BaseURL: base, API: opt})
 }
 

@@ -1,5 +1,5 @@
-// Command seckill runs flash sales: one program with its own queue and database, and the tools beside it. See the
-// README, or seckill --help.
+// Command seckill runs flash sales, alone with a SQLite file or as one of many processes on Redis and MySQL; its
+// subcommands are the tools beside it. See the README, or seckill --help.
 package main
 
 import (

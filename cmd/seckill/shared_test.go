@@ -171,7 +171,7 @@ func TestProcessesStartAtOnce(t *testing.T) {
 	}
 }
 
-// A database that does not answer keeps nobody waiting for long: who needs it is told 503, who joins the line is taken.
+// A database that does not answer keeps nobody waiting for long: who needs it is told 503.
 func TestAFrozenDatabaseKeepsNobodyWaiting(t *testing.T) {
 	t.Parallel()
 	s := openShared(t)

@@ -3,7 +3,6 @@ package queue
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -197,9 +196,4 @@ func (i *localItem) extend(grow func()) {
 func (i *localItem) publish(m Message) {
 	m.Item, m.Progress = i.id, i.progress()
 	i.local.fanout.publish(m)
-}
-
-// unavailable is model.ErrUnavailable with its cause.
-func unavailable(item model.ID, what string, err error) error {
-	return fmt.Errorf("%w: %s of item %s: %w", model.ErrUnavailable, what, item, err)
 }

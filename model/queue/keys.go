@@ -15,7 +15,7 @@ func itemKeys(id model.ID) []string {
 	return []string{tag + "meta", tag + "queue", tag + "marks", tag + "verdicts"}
 }
 
-// beatKey has the instances that live, by their latest beat.
+// beatKey has the workers that live, by their latest beat.
 const beatKey = "seckill:workers"
 
 // channelName is where everything is published. Channels are not parted by database as keys are, so its number is

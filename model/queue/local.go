@@ -16,9 +16,6 @@ type LocalOptions struct {
 	Limit int // undecided tickets an item; 2,000,000
 }
 
-// DefaultLimit is the most undecided tickets that an item has, unless told otherwise.
-const DefaultLimit = 2_000_000
-
 // Local is the queue of one process: lists in memory, each group of clicks kept in a journal before it is answered. A
 // process that is killed loses nothing that it has answered. No two processes may share a journal.
 //

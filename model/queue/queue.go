@@ -9,9 +9,13 @@ package queue
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"seckill/model"
 )
+
+// DefaultLimit is the most undecided tickets that an item has, unless told otherwise.
+const DefaultLimit = 2_000_000
 
 // MaxPeek is the most entries that a batch has.
 const MaxPeek = 500
@@ -29,6 +33,11 @@ var (
 	// be installed.
 	ErrStale = errors.New("queue: item is of another life")
 )
+
+// unavailable is model.ErrUnavailable with its cause.
+func unavailable(item model.ID, what string, err error) error {
+	return fmt.Errorf("%w: %s of item %s: %w", model.ErrUnavailable, what, item, err)
+}
 
 // Queue is one backend, for all items. Every method is safe for concurrent use and may be repeated.
 type Queue interface {

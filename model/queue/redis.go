@@ -32,7 +32,7 @@ type RedisOptions struct {
 }
 
 // Redis is the queue of any number of processes: a list and three hashes for each item on a Redis server, changed by
-// scripts only. The gate's clock is the server's.
+// scripts only, and removed together. The gate's clock is the server's.
 //
 // Redis may come back empty, older or as another server: each script knows the life of the server that its item was
 // installed in, and does nothing in another. Such an item answers ErrStale, and Install puts it under its next

@@ -26,6 +26,7 @@ import (
 // again, and has them before writeTime is over.
 const (
 	dialTimeout   = 2 * time.Second
+	openTime      = 5 * time.Second // the first connection, greeting and set-up included
 	idleWriter    = 3 * time.Second
 	lockWait      = 2 * time.Second
 	writerReply   = lockWait + 5*time.Second
@@ -141,7 +142,10 @@ func connectMySQL(ctx context.Context, config *mysql.Config, transactions string
 	setup = append([]string{"SET NAMES utf8mb4", "SET autocommit = 1, time_zone = '+00:00', sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
 		"SET SESSION TRANSACTION ISOLATION LEVEL " + transactions}, setup...)
 	pool := sql.OpenDB(connector{inner, setup})
-	if err := pool.PingContext(ctx); err != nil {
+	// A server that takes connections and says nothing is found out here, however long its answers may take later.
+	opening, cancel := context.WithTimeout(ctx, openTime)
+	defer cancel()
+	if err := pool.PingContext(opening); err != nil {
 		return nil, errors.Join(err, pool.Close())
 	}
 	dialector := gormmysql.New(gormmysql.Config{Conn: pool, DSNConfig: config, SkipInitializeWithVersion: true, DisableWithReturning: true})

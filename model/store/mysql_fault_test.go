@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -405,6 +406,26 @@ func TestAFrozenServerIsNotWaitedForBeyondTheContext(t *testing.T) {
 	}
 	server.Thaw()
 	wantVerdicts(t, decide(t, s, item.ID, entry(2, "b", 1), entry(3, "b", 1)), model.Won, model.Duplicate)
+}
+
+// Whoever starts, or only looks, beside a frozen server is told soon.
+func TestAFrozenServerIsNotOpened(t *testing.T) {
+	t.Parallel()
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // it takes connections, as a frozen process does, and never greets
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = silent.Close() })
+	for _, readOnly := range []bool{false, true} {
+		t.Run(fmt.Sprintf("read only %t", readOnly), func(t *testing.T) {
+			t.Parallel()
+			start := time.Now()
+			_, err := Open(context.Background(), "mysql://user:pass@"+silent.Addr().String()+"/name", Options{ReadOnly: readOnly})
+			if waited := time.Since(start); !errors.Is(err, context.DeadlineExceeded) || waited > openTime+5*time.Second {
+				t.Errorf("after %s: %v", waited, err)
+			}
+		})
+	}
 }
 
 // Four processes with all their connections at work leave room on a small server.

@@ -13,7 +13,7 @@ import (
 // RoleAdmin is the role of those who may administer.
 const RoleAdmin = "admin"
 
-// User is an account that can log in. Role is RoleAdmin; others follow.
+// User is an account that can log in. The one role is RoleAdmin.
 type User struct {
 	ID        model.ID
 	Name      string

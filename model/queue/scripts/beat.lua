@@ -1,9 +1,9 @@
--- beat says that an instance lives, and tells who does. It stands alone, without the prelude.
+-- beat says that a worker lives, and tells who does. It stands alone, without the prelude.
 --
 -- KEYS     workers
--- ARGV     instance, milliseconds after which one without a beat is dropped
--- returns  the live instances, this one among them
--- writes   workers: the instance out and in again, at the server's time; old ones dropped, and those from times that are
+-- ARGV     worker, milliseconds after which one without a beat is dropped
+-- returns  the live workers, this one among them
+-- writes   workers: the worker out and in again, at the server's time; old ones dropped, and those from times that are
 --          still to come: of before the clock was set back, so that who has died since does not live on until then
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
