@@ -79,6 +79,19 @@ func TestBuyReadsNoSQL(t *testing.T) {
 	wantErr(t, err, model.ErrUnavailable)
 }
 
+func TestAnItemThatWasLookedAtIsSoldWithoutSQL(t *testing.T) {
+	t.Parallel()
+	s := newStand(t)
+	item := s.open(t, 10)
+	_, err := s.Item(context.Background(), item)
+	must(t, err)
+	must(t, s.store.Close())
+	s.queue.join = func(c queue.Click) (queue.Answer, error) {
+		return queue.Answer{Ticket: model.Ticket{Item: item, Epoch: 1, Seq: 1, Quantity: c.Quantity, Buyer: c.Buyer}}, nil
+	}
+	s.buy(t, item, "one")
+}
+
 func TestBuyAgainAfterMarkIsOutOfDate(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)
