@@ -2,7 +2,7 @@ package queue_test
 
 import (
 	"context"
-	"fmt"
+	"slices"
 	"testing"
 
 	"seckill/model"
@@ -57,7 +57,7 @@ func TestRedisAndSQLAgreeOnWhatIsLost(t *testing.T) {
 	if again.Seq != 3 || again.Epoch == lost.Epoch {
 		t.Errorf("bob's new ticket: %+v", again)
 	}
-	if got := sell(); fmt.Sprint(got) != fmt.Sprint([]model.Verdict{model.Duplicate, model.Won}) {
+	if got := sell(); !slices.Equal(got, []model.Verdict{model.Duplicate, model.Won}) {
 		t.Errorf("verdicts %v", got)
 	}
 }
