@@ -21,11 +21,11 @@ const (
 // told to Redis. What survived of the epoch right before is kept. Any number of processes may do so at once; it may take
 // some seconds then. The row of the call serves where the item stands already.
 func (r *Redis) Install(ctx context.Context, item model.Item) error {
-	p, err := r.progress(ctx, item.ID)
+	epoch, stands, err := r.epoch(ctx, item.ID)
 	if err != nil {
 		return err
 	}
-	if p.Epoch != 0 && p.Epoch == item.Epoch {
+	if stands && epoch == item.Epoch {
 		return r.Mirror(ctx, item)
 	}
 	for try := range installTries {
@@ -41,23 +41,41 @@ func (r *Redis) Install(ctx context.Context, item model.Item) error {
 	return unavailable(item.ID, "install", errors.New("others are at it"))
 }
 
-// rebuild is one try. False: wait, and try again. A patient one leaves a state that stands to whoever seems to be
-// between SQL and Redis.
+// rebuild is one try. False: wait, and try again. A patient one leaves the epoch that SQL is ahead by to whoever seems to
+// be between SQL and Redis: an epoch more would be a gap.
 func (r *Redis) rebuild(ctx context.Context, item model.Item, patient bool) (bool, error) {
 	row, err := r.epochs.Item(ctx, item.ID)
 	if err != nil {
 		return false, fmt.Errorf("install item %s: %w", item.ID, err)
 	}
-	p, err := r.progress(ctx, item.ID)
+	epoch, stands, err := r.epoch(ctx, item.ID)
 	switch {
 	case err != nil:
 		return false, err
-	case p.Epoch != 0 && p.Epoch == row.Epoch:
+	case stands && epoch == row.Epoch:
 		return true, r.Mirror(ctx, row)
-	case p.Epoch != 0 && patient:
+	case epoch != 0 && epoch != row.Epoch && patient:
 		return false, nil
 	}
-	return r.nextEpoch(ctx, row, p.Epoch)
+	return r.nextEpoch(ctx, row, epoch)
+}
+
+// epoch is the item's epoch in Redis, zero for none, and whether its state stands.
+func (r *Redis) epoch(ctx context.Context, item model.ID) (epoch int64, stands bool, err error) {
+	if r.over() {
+		return 0, false, model.ErrUnavailable
+	}
+	got, err := r.run(ctx, call{r.scripts.progress, itemKeys(item), nil})
+	switch {
+	case err != nil:
+		return 0, false, unavailable(item, "look at the epoch", err)
+	case got.word() == "missing":
+		return 0, false, nil
+	}
+	if epoch, err = got.whole(1); err != nil {
+		return 0, false, unavailable(item, "look at the epoch", err)
+	}
+	return epoch, got.word() == "ok", nil
 }
 
 // Reconcile implements Queue.
@@ -78,7 +96,7 @@ func (r *Redis) Reconcile(ctx context.Context, item model.ID) error {
 	return r.mirror(ctx, true, row)
 }
 
-// nextEpoch puts the item under the epoch after row's, which has to be above the one in Redis.
+// nextEpoch puts the item under the epoch after row's, and after the one in Redis.
 func (r *Redis) nextEpoch(ctx context.Context, row model.Item, above int64) (bool, error) {
 	next, ok, err := r.epochs.NextEpoch(ctx, row.ID, row.Epoch)
 	for err == nil && ok && next.Epoch <= above { // SQL was set back

@@ -20,11 +20,7 @@ func (r *Redis) Join(ctx context.Context, item model.ID, click Click) (Answer, e
 	if i.remembers(click.Buyer, time.Now()) {
 		return Answer{}, model.ErrSoldOut
 	}
-	a, err := i.clicks.join(ctx, click)
-	if err == nil {
-		i.meet(click.Buyer)
-	}
-	return a, err
+	return i.clicks.join(ctx, click)
 }
 
 // turnAwayTime is how long a call that fails may take before those who wait for the next one are answered too. They
@@ -92,7 +88,10 @@ func (r *Redis) land(id model.ID, i *redisItem, group []*waiter, got reply, star
 		return unavailable(id, "join", err)
 	}
 	for n, w := range group {
-		if errors.Is(g.errs[n], model.ErrSoldOut) {
+		switch {
+		case g.errs[n] == nil:
+			i.meet(w.click.Buyer)
+		case errors.Is(g.errs[n], model.ErrSoldOut):
 			i.remember(start)
 		}
 		w.tell(g.answers[n], g.errs[n])
@@ -122,31 +121,28 @@ func readGroup(id model.ID, group []*waiter, got reply) (landed, error) {
 	}
 	g := landed{make([]Answer, len(group)), make([]error, len(group))}
 	for n, word := range words {
-		t := model.Ticket{Item: id, Epoch: epoch, Quantity: group[n].click.Quantity, Buyer: group[n].click.Buyer}
-		switch {
-		case refusals[word] != nil:
-			g.errs[n] = refusals[word]
+		if g.errs[n] = refusals[word]; g.errs[n] != nil {
 			continue
-		case word == "+":
-			seq++
-			t.Seq = seq
-		case strings.HasPrefix(word, "="):
-			first, err := strconv.Atoi(word[1:])
-			if err != nil || first < 1 || first > n {
+		}
+		if first, ok := strings.CutPrefix(word, "="); ok {
+			k, err := strconv.Atoi(first)
+			if err != nil || k < 1 || k > n {
 				return landed{}, fmt.Errorf("answer %q to click %d", word, n+1)
 			}
-			g.answers[n] = g.answers[first-1]
+			g.answers[n] = g.answers[k-1]
 			continue
-		default:
-			if err := readMark(word, &t); err != nil {
-				return landed{}, err
-			}
 		}
-		a := Answer{Ticket: t, At: model.Instant(now), Marked: t.Seq <= served}
-		if !a.Marked {
-			a.Ahead = max(min(t.Seq-served, queued)-1, 0)
+		t := model.Ticket{Item: id, Buyer: group[n].click.Buyer}
+		if word == "+" {
+			seq++
+			t.Epoch, t.Seq, t.Quantity = epoch, seq, group[n].click.Quantity
+		} else if err := readMark(word, &t); err != nil {
+			return landed{}, err
 		}
-		g.answers[n] = a
+		g.answers[n] = Answer{Ticket: t, At: model.Instant(now), Marked: t.Seq <= served}
+		if t.Seq > served {
+			g.answers[n].Ahead = max(min(t.Seq-served, queued)-1, 0)
+		}
 	}
 	return g, nil
 }

@@ -108,7 +108,7 @@ func (m *scripted) refused() []any {
 	case !m.there:
 		return []any{"missing"}
 	case !m.alive:
-		return []any{"stale"}
+		return []any{"stale", text(m.epoch)}
 	}
 	return nil
 }

@@ -77,21 +77,19 @@ func (r *Redis) runPipeline(ctx context.Context, calls []call) ([]reply, error) 
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
 	cmds := make([]*redis.Cmd, len(calls))
-	_, err := r.commands.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for n, c := range calls {
-			cmds[n] = p.EvalSha(ctx, c.script.Hash(), c.keys, c.args...)
+	p := r.commands.Pipeline()
+	for n, c := range calls {
+		cmds[n] = p.EvalSha(ctx, c.script.Hash(), c.keys, c.args...)
+	}
+	_, err := p.Exec(ctx)
+	p = r.commands.Pipeline()
+	for n, c := range calls {
+		if redis.HasErrorPrefix(cmds[n].Err(), "NOSCRIPT") {
+			cmds[n] = c.script.Eval(ctx, p, c.keys, c.args...)
 		}
-		return nil
-	})
-	if redis.HasErrorPrefix(firstNoScript(cmds, err), "NOSCRIPT") {
-		_, err = r.commands.Pipelined(ctx, func(p redis.Pipeliner) error {
-			for n, c := range calls {
-				if redis.HasErrorPrefix(cmds[n].Err(), "NOSCRIPT") {
-					cmds[n] = c.script.Eval(ctx, p, c.keys, c.args...)
-				}
-			}
-			return nil
-		})
+	}
+	if p.Len() > 0 {
+		_, err = p.Exec(ctx)
 	}
 	replies := make([]reply, len(cmds))
 	for n, cmd := range cmds {
@@ -102,16 +100,6 @@ func (r *Redis) runPipeline(ctx context.Context, calls []call) ([]reply, error) 
 		replies[n] = got
 	}
 	return replies, nil
-}
-
-// firstNoScript is the error of the first call whose script the server did not have, else err.
-func firstNoScript(cmds []*redis.Cmd, err error) error {
-	for _, cmd := range cmds {
-		if redis.HasErrorPrefix(cmd.Err(), "NOSCRIPT") {
-			return cmd.Err()
-		}
-	}
-	return err
 }
 
 // reply is what a script returned: a word, then what belongs to it.

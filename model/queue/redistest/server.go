@@ -67,6 +67,7 @@ func (s *Server) Restart() {
 	s.t.Helper()
 	s.Kill()
 	s.cmd = exec.Command("redis-server", s.args...)
+	noOrphan(s.cmd)
 	if err := s.cmd.Start(); err != nil {
 		s.t.Fatal(err)
 	}

@@ -1,7 +1,7 @@
 -- find tells a buyer's marked ticket, else the newest one, and where it is.
 --
 -- ARGV     buyer
--- returns  missing | stale | none | ok, meta.epoch, state, ahead, verdict, ticket as epoch.seq.quantity
+-- returns  missing | stale, epoch | none | ok, meta.epoch, state, ahead, verdict, ticket as epoch.seq.quantity
 -- writes   nothing
 local m, bad = state()
 if not m then return bad end

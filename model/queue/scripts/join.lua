@@ -2,7 +2,7 @@
 --
 -- ARGV     not_after, bound, channel, then for each click: buyer, quantity
 --          not_after: the gate's time from which on the caller has given up; bound: undecided tickets at most
--- returns  missing | stale
+-- returns  missing | stale, epoch
 --          late, now
 --          ok, now, epoch, served, seq before, queued after, answers: for each click
 --            epoch.seq.quantity  the buyer's marked ticket

@@ -1,7 +1,7 @@
 -- mirror takes over the gate of a newer row, all of it: a partial write would hide the change that it skipped.
 --
 -- ARGV     channel, force (1: also of an older row), row (version, available, starts_at, ends_at, paused, closed)
--- returns  missing | stale | ok
+-- returns  missing | stale, epoch | ok
 -- writes   the mirror; publishes changed
 local m, bad = state()
 if not m then return bad end

@@ -1,7 +1,7 @@
 -- peek shows the oldest entries and removes none.
 --
 -- ARGV     most (0 or more)
--- returns  missing | stale | ok, epoch, served, seq, version, queued, lines (those too long as their stand-ins)
+-- returns  missing | stale, epoch | ok, epoch, served, seq, version, queued, lines (those too long as their stand-ins)
 -- writes   nothing
 local m, bad = state()
 if not m then return bad end

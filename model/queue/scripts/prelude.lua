@@ -22,12 +22,12 @@ end
 -- One unbroken life of this server's data as a master.
 local function life() return string.match(redis.call('INFO', 'replication'), 'master_replid:(%w+)') end
 
--- The item's meta, every field a string; or nil and the answer to give: missing, stale.
+-- The item's meta, every field a string; or nil and the answer to give: missing, or stale and the epoch.
 local function state()
   local f = redis.call('HMGET', META, 'epoch', 'life', 'seq', 'served', 'version', 'available', 'starts_at', 'ends_at',
     'paused', 'closed')
   if not f[1] then return nil, {'missing'} end
-  if f[2] ~= life() then return nil, {'stale'} end
+  if f[2] ~= life() then return nil, {'stale', f[1]} end
   return {epoch = f[1], seq = f[3], served = f[4], version = f[5], available = f[6], starts_at = f[7], ends_at = f[8],
     paused = f[9], closed = f[10]}
 end

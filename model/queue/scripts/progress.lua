@@ -1,7 +1,7 @@
 -- progress tells how far the queue is.
 --
 -- ARGV     none
--- returns  missing | stale | ok, epoch, served, seq, queued, available, version
+-- returns  missing | stale, epoch | ok, epoch, served, seq, queued, available, version
 -- writes   nothing
 local m, bad = state()
 if not m then return bad end

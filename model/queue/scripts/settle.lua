@@ -4,7 +4,7 @@
 -- ARGV     epoch of the peek, first line (or its stand-in), n, last seq, units sold, channel, told,
 --          row (version, available, starts_at, ends_at, paused, closed),
 --          then for each of the n entries: seq, verdict, buyer, ticket as epoch.seq. ('' for one that can not be read)
--- returns  missing | stale | epoch (another) | again (mirror only) | ok
+-- returns  missing | stale, epoch | epoch (another) | again (mirror only) | ok
 -- writes   verdicts; marks of all but the winners are let go; meta.served; the mirror if the row is newer; queue (LTRIM);
 --          publishes settled with told, and changed if the row shows more than the units that the batch sold
 --

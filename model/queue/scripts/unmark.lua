@@ -1,7 +1,7 @@
 -- unmark lets a buyer's ticket go, if it is the one marked and it is decided.
 --
 -- ARGV     buyer, ticket as epoch.seq. , seq
--- returns  missing | stale | ok
+-- returns  missing | stale, epoch | ok
 -- writes   marks
 local m, bad = state()
 if not m then return bad end
