@@ -1,10 +1,12 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"net"
 	"slices"
@@ -378,6 +380,19 @@ func TestAFrozenWriterLosesItsLock(t *testing.T) {
 				t.Errorf("%+v", after)
 			}
 		})
+	}
+}
+
+// A store that nobody wrote to for a while does not meet connections that the server has ended.
+func TestAStoreThatWasIdleWritesAtOnce(t *testing.T) {
+	t.Parallel()
+	var again bytes.Buffer
+	s := onMariaDB.open(t, Options{Log: slog.New(slog.NewTextHandler(&again, nil))})
+	item := createItem(t, s)
+	time.Sleep(idleWriter + 500*time.Millisecond) // the server's patience ends
+	decide(t, s, item.ID, entry(1, "a", 1))
+	if again.Len() > 0 {
+		t.Error(again.String())
 	}
 }
 
