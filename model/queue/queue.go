@@ -94,7 +94,7 @@ type Queue interface {
 	Reconcile(ctx context.Context, item model.ID) error
 
 	// Beat says that a worker of this name lives, and tells the names of all that do, rising: those who said so
-	// within the last four seconds. Leave says that it does not live any more.
+	// within the last three seconds. Leave says that it does not live any more.
 	Beat(ctx context.Context, worker string) ([]string, error)
 	Leave(ctx context.Context, worker string) error
 

@@ -212,8 +212,8 @@ func (r *Redis) Remove(ctx context.Context, item model.ID) error {
 }
 
 // liveTime is how long a worker is taken to live after a beat, by the server's clock. With a beat a second, the items of
-// one that dies or freezes have another owner within six.
-const liveTime = 4 * time.Second
+// one that dies or freezes have another owner within six: at worst three, a beat of the others, and a sweep.
+const liveTime = 3 * time.Second
 
 // Beat implements Queue.
 func (r *Redis) Beat(ctx context.Context, worker string) ([]string, error) {
